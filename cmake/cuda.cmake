@@ -27,6 +27,12 @@ if(NOT MOTUS_CUDA STREQUAL "OFF")
     message(STATUS "motus: compiles for ${MOTUS_GPU_NAMES} (${MOTUS_GPUS_WHY})")
     # One rule for both halves of a .cu: nvcc's front end and ptxas, and the host compiler.
     add_compile_options($<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra>)
+    include(CheckCompilerFlag)
+    check_compiler_flag(CUDA --Ofast-compile=max MOTUS_HAVE_OFAST_COMPILE)
+    if(MOTUS_CUDA_QUICK AND MOTUS_HAVE_OFAST_COMPILE)
+      message(STATUS "motus: CUDA code is hardly optimized (MOTUS_CUDA_QUICK)")
+      add_compile_options($<$<COMPILE_LANGUAGE:CUDA>:--Ofast-compile=max>)
+    endif()
     if(MOTUS_WERROR)
       add_compile_options($<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings>
                           $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Werror>)

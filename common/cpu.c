@@ -14,28 +14,23 @@
 #include "common/device.h"
 #include "motus/backend.h"
 
-#if defined(__x86_64__)
-// Older compilers' __builtin_cpu_supports doesn't know LZCNT, which older CPUs execute as BSR.
-// Where it does, it saves an instruction that takes microseconds on a virtual machine.
-static int has_lzcnt(void) {
-#if !defined(__clang__) && __GNUC__ >= 11
-    return __builtin_cpu_supports("lzcnt");
-#else
-    unsigned a, b, c, d;
-    return __get_cpuid(0x80000001, &a, &b, &c, &d) && c & bit_LZCNT;
-#endif
-}
-#endif
-
 unsigned motus_cpu_flags(void) {
     const char *wanted = getenv("MOTUS_CPU");
     if (wanted && !strcmp(wanted, "c")) return 0;
     unsigned flags = 0;
 #if defined(__x86_64__)
     __builtin_cpu_init();
+    // Older compilers' __builtin_cpu_supports doesn't know LZCNT, which older CPUs execute as BSR.
+    // Where it does, it saves an instruction that takes microseconds on a virtual machine.
+#if !defined(__clang__) && __GNUC__ >= 11
+    const int has_lzcnt = __builtin_cpu_supports("lzcnt");
+#else
+    unsigned a, b, c, d;
+    const int has_lzcnt = __get_cpuid(0x80000001, &a, &b, &c, &d) && c & bit_LZCNT;
+#endif
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
         __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
-        __builtin_cpu_supports("popcnt") && has_lzcnt())
+        __builtin_cpu_supports("popcnt") && has_lzcnt)
         flags |= MOTUS_CPU_AVX2;
     if (flags && !(wanted && !strcmp(wanted, "avx2")) && __builtin_cpu_supports("avx512f") &&
         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&

@@ -15,4 +15,12 @@ unsigned motus_cpu_flags(void);
 // Returns the number of threads for a setting: n > 0 -> n, at most 256; 0 -> OpenMP's, or 1.
 int motus_cpu_threads(int wanted);
 
+// Names what x.c defines, where x_avx2.c compiles it a second time: x_c, or x_avx2 if the latter
+// has defined MOTUS_FOR_AVX2.
+#ifdef MOTUS_FOR_AVX2
+#define MOTUS_ISA(name) name##_avx2
+#else
+#define MOTUS_ISA(name) name##_c
+#endif
+
 #endif

@@ -11,27 +11,18 @@ static cudaError_t count_devices(int *count) {
     return cudaSuccess;
 }
 
-static cudaError_t current_device(int *device) {
-    if (!motus_device_pretended()) return cudaGetDevice(device);
+// Gets the current device and the number of devices. MOTUS_ERR_NO_DEVICE: there is none.
+static MotusStatus find_device(int *device, int *count, MotusError *error) {
+    cudaError_t status = count_devices(count);
     *device = 0;
-    return cudaSuccess;
-}
-
-// Gets a device's compute capability: 90 is 9.0. Attributes can be read without opening the device,
-// which is slow.
-static cudaError_t get_capability(int device, int *capability) {
-    int major = 0, minor = 0;
-    *capability = motus_device_pretended();
-    if (*capability) return cudaSuccess;
-    cudaError_t status = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
-    if (status == cudaSuccess)
-        status = cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device);
-    *capability = 10 * major + minor;
-    return status;
-}
-
-// Sets the error for a driver that is missing, which CUDA calls too old, or too old.
-static MotusStatus fail_for_driver(MotusError *error) {
+    if (status == cudaSuccess && *count > 0 && !motus_device_pretended())
+        status = cudaGetDevice(device);
+    if (status == cudaSuccess && *count > 0) return MOTUS_OK;
+    cudaGetLastError(); // a missing device must not become an error of later calls
+    if (status != cudaErrorInsufficientDriver)
+        return motus_fail(error, MOTUS_ERR_NO_DEVICE, "CUDA: %s",
+                          status == cudaSuccess ? "no device" : cudaGetErrorString(status));
+    // A driver that is missing, which CUDA calls too old, or too old.
     int driver = 0; // 12040 is CUDA 12.4; 0: there is none
     if (cudaDriverGetVersion(&driver) != cudaSuccess) cudaGetLastError();
     if (!driver) return motus_fail(error, MOTUS_ERR_NO_DEVICE, "CUDA: there is no NVIDIA driver");
@@ -41,22 +32,18 @@ static MotusStatus fail_for_driver(MotusError *error) {
                       CUDART_VERSION % 1000 / 10);
 }
 
-// Gets the current device and the number of devices. MOTUS_ERR_NO_DEVICE: there is none.
-static MotusStatus find_device(int *device, int *count, MotusError *error) {
-    cudaError_t status = count_devices(count);
-    if (status == cudaSuccess && *count > 0) status = current_device(device);
-    if (status == cudaSuccess && *count > 0) return MOTUS_OK;
-    cudaGetLastError(); // a missing device must not become an error of later calls
-    if (status == cudaErrorInsufficientDriver) return fail_for_driver(error);
-    return motus_fail(error, MOTUS_ERR_NO_DEVICE, "CUDA: %s",
-                      status == cudaSuccess ? "no device" : cudaGetErrorString(status));
-}
-
 // Returns MOTUS_OK if the device runs code of this build.
 static MotusStatus check_code(int device, MotusError *error) {
-    int capability;
-    cudaError_t status = get_capability(device, &capability);
-    if (status != cudaSuccess) return motus_cuda_check(status, "device", error);
+    int capability = motus_device_pretended(); // 90 is 9.0
+    if (!capability) { // attributes can be read without opening the device, which is slow
+        int major = 0, minor = 0;
+        cudaError_t status =
+            cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+        if (status == cudaSuccess)
+            status = cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device);
+        if (status != cudaSuccess) return motus_cuda_check(status, "device", error);
+        capability = 10 * major + minor;
+    }
     if (motus_device_code_runs(motus_device_code(), capability)) return MOTUS_OK;
     cudaDeviceProp p = {};
     if (cudaGetDeviceProperties(&p, device) != cudaSuccess) cudaGetLastError();

@@ -10,8 +10,6 @@ void motus_launch_list_use(MotusLaunchList *list) {
     if (list) list->n = 0, list->end = 0;
 }
 
-static bool is_same(dim3 a, dim3 b) { return a.x == b.x && a.y == b.y && a.z == b.z; }
-
 cudaError_t motus_launch_list_add(MotusLaunchList *list, const void *kernel, dim3 blocks,
                                   dim3 threads, size_t shared, int arguments, size_t bytes) {
     if (list->n == MOTUS_LISTED || arguments > MOTUS_LISTED_ARGUMENTS ||
@@ -19,8 +17,8 @@ cudaError_t motus_launch_list_add(MotusLaunchList *list, const void *kernel, dim
         return cudaErrorInvalidValue;
     MotusListedLaunch *l = &list->launch[list->n++];
     cudaKernelNodeParams *p = &l->params;
-    l->has_changed |= p->func != kernel || !is_same(p->gridDim, blocks) ||
-                      !is_same(p->blockDim, threads) || p->sharedMemBytes != shared;
+    l->has_changed |= p->func != kernel || memcmp(&p->gridDim, &blocks, sizeof blocks) ||
+                      memcmp(&p->blockDim, &threads, sizeof threads) || p->sharedMemBytes != shared;
     p->func = (void *)kernel;
     p->gridDim = blocks, p->blockDim = threads, p->sharedMemBytes = (unsigned)shared;
     p->kernelParams = l->argument;
@@ -35,36 +33,25 @@ static void destroy_graph(MotusLaunchList *list) {
     list->n_nodes = 0;
 }
 
-// Makes a graph of the list, a chain.
-static cudaError_t make_graph(MotusLaunchList *list) {
-    destroy_graph(list);
-    cudaError_t status = cudaGraphCreate(&list->graph, 0);
-    for (int k = 0; k < list->n && status == cudaSuccess; k++)
-        status = cudaGraphAddKernelNode(&list->launch[k].node, list->graph,
-                                        k ? &list->launch[k - 1].node : NULL, k > 0,
-                                        &list->launch[k].params);
-    if (status == cudaSuccess) status = cudaGraphInstantiate(&list->exec, list->graph, 0);
-    if (status == cudaSuccess) list->n_nodes = list->n;
-    return status;
-}
-
-// Sets the nodes that have changed.
-static cudaError_t update_graph(MotusLaunchList *list) {
-    cudaError_t status = cudaSuccess;
-    for (int k = 0; k < list->n && status == cudaSuccess; k++)
-        if (list->launch[k].has_changed)
-            status = cudaGraphExecKernelNodeSetParams(list->exec, list->launch[k].node,
-                                                      &list->launch[k].params);
-    return status;
-}
-
-// A node that cannot be set as its launch asks is made anew.
 cudaError_t motus_launch_list_run(MotusLaunchList *list, cudaStream_t stream) {
     cudaError_t status = cudaErrorGraphExecUpdateFailure;
-    if (list->n == list->n_nodes) status = update_graph(list);
-    if (status != cudaSuccess) {
+    if (list->n == list->n_nodes) { // sets the nodes that have changed
+        status = cudaSuccess;
+        for (int k = 0; k < list->n && status == cudaSuccess; k++)
+            if (list->launch[k].has_changed)
+                status = cudaGraphExecKernelNodeSetParams(list->exec, list->launch[k].node,
+                                                          &list->launch[k].params);
+    }
+    if (status != cudaSuccess) { // makes a graph anew, a chain
         (void)cudaGetLastError();
-        status = make_graph(list);
+        destroy_graph(list);
+        status = cudaGraphCreate(&list->graph, 0);
+        for (int k = 0; k < list->n && status == cudaSuccess; k++)
+            status = cudaGraphAddKernelNode(&list->launch[k].node, list->graph,
+                                            k ? &list->launch[k - 1].node : NULL, k > 0,
+                                            &list->launch[k].params);
+        if (status == cudaSuccess) status = cudaGraphInstantiate(&list->exec, list->graph, 0);
+        if (status == cudaSuccess) list->n_nodes = list->n;
     }
     if (status == cudaSuccess) status = cudaGraphLaunch(list->exec, stream);
     for (int k = 0; k < list->n; k++) list->launch[k].has_changed = 0;

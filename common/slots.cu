@@ -38,18 +38,16 @@ MotusStatus motus_slots_open(MotusSlots *ring, int n, int n_streams, size_t devi
     return status;
 }
 
-static void close_slot(MotusSlot *s) {
-    cudaEvent_t events[] = {s->uploaded, s->worked, s->done};
-    for (int i = 0; i < 3; i++)
-        if (events[i]) cudaEventDestroy(events[i]);
-    cudaFreeHost(s->host);
-    cudaFree(s->device);
-}
-
 void motus_slots_close(MotusSlots *ring) {
     for (int i = 0; i < ring->n_streams; i++)
         if (ring->stream[i]) cudaStreamSynchronize(ring->stream[i]);
-    for (int i = 0; i < ring->n; i++) close_slot(&ring->slot[i]);
+    for (MotusSlot *s = ring->slot; s < ring->slot + ring->n; s++) {
+        cudaEvent_t events[] = {s->uploaded, s->worked, s->done};
+        for (int i = 0; i < 3; i++)
+            if (events[i]) cudaEventDestroy(events[i]);
+        cudaFreeHost(s->host);
+        cudaFree(s->device);
+    }
     for (int i = 0; i < ring->n_streams; i++)
         if (ring->stream[i]) cudaStreamDestroy(ring->stream[i]);
     cudaGetLastError(); // a reported error must not reappear in the caller's own calls

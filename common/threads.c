@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/threads.h"
 
+#include <sched.h>
+#include <stdatomic.h>
 #include <time.h>
 
+#include "common/alloc.h"
 #include "common/cpu.h"
+#include "common/int_core.h"
 #ifdef _OPENMP
 #include <omp.h>
 #include <stdlib.h>
@@ -18,18 +22,6 @@ static void *wait_for_creator(void *lock) {
     return NULL;
 }
 
-// Returns how many of n threads, the calling one included, can exist.
-static int try_threads(int n) {
-    pthread_t thread[MOST];
-    pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    int made = 0;
-    pthread_mutex_lock(&lock);
-    while (made < n - 1 && !pthread_create(&thread[made], NULL, wait_for_creator, &lock)) made++;
-    pthread_mutex_unlock(&lock);
-    for (int i = 0; i < made; i++) pthread_join(thread[i], NULL);
-    return made + 1;
-}
-
 // The team that OpenMP keeps for this thread: a region of the same size creates no thread. It
 // mirrors OpenMP's own per-thread state, and no result depends on it.
 static _Thread_local struct {
@@ -37,10 +29,15 @@ static _Thread_local struct {
 } team;
 
 int motus_threads_ready(int wanted) {
-    int n = motus_cpu_threads(wanted), sum = 0;
+    int n = motus_cpu_threads(wanted), there = 1, sum = 0; // there: with the calling thread
     if (n == 1 || omp_in_parallel()) return 1;
     if (n == team.wanted || n == team.size) return team.size;
-    int there = try_threads(n);
+    pthread_t thread[MOST];
+    pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&lock);
+    while (there < n && !pthread_create(&thread[there - 1], NULL, wait_for_creator, &lock)) there++;
+    pthread_mutex_unlock(&lock);
+    for (int i = 0; i < there - 1; i++) pthread_join(thread[i], NULL);
     if (there < n) there = (there + 1) / 2; // leaves some for others
 #pragma omp parallel num_threads(there) reduction(+ : sum)
     sum += 1;
@@ -65,4 +62,41 @@ int motus_cond_open(pthread_cond_t *cond) {
     if (!failed) failed = pthread_cond_init(cond, &monotonic);
     pthread_condattr_destroy(&monotonic);
     return failed;
+}
+
+// ---- Wavefronts ---------------------------------------------------------------------------------
+
+// The number of finished MBs of a row. One cache line each: its thread writes it after every MB.
+typedef struct Progress {
+    _Alignas(64) atomic_int done;
+} Progress;
+
+// Walks row y. An MB that waits stays behind the MB above and to the right.
+static void walk_row(int mb_width, int y, Progress *row, const MotusWave *wave) {
+    for (int x = 0; x < mb_width; x++) {
+        int needed = y && (!wave->waits || wave->waits(wave->context, x, y))
+                         ? motus_min(x + 2, mb_width)
+                         : 0;
+        while (needed && atomic_load_explicit(&row[y - 1].done, memory_order_acquire) < needed)
+            sched_yield();
+        wave->visit(wave->context, x, y);
+        atomic_store_explicit(&row[y].done, x + 1, memory_order_release);
+    }
+}
+
+void motus_wavefront(int mb_width, int mb_height, int threads, const MotusWave *wave) {
+    Progress *row =
+        threads > 1 && mb_height > 1 ? motus_alloc((size_t)mb_height, sizeof *row) : NULL;
+    if (!row) { // one thread, or no memory: raster order
+        for (int y = 0; y < mb_height; y++)
+            for (int x = 0; x < mb_width; x++) wave->visit(wave->context, x, y);
+        return;
+    }
+    // Threads take rows in order, so the row that a thread waits for is in progress or done.
+    atomic_int next;
+    atomic_init(&next, 0);
+#pragma omp parallel num_threads(threads)
+    for (int k; (k = atomic_fetch_add_explicit(&next, 1, memory_order_relaxed)) < mb_height;)
+        walk_row(mb_width, wave->row_order ? wave->row_order[k] : k, row, wave);
+    motus_free(row);
 }

@@ -1,5 +1,5 @@
 // Thread counts that OpenMP can keep (it ends the process if it cannot create a thread), and
-// conditions with monotonic timeouts.
+// conditions with monotonic timeouts; wavefronts over MBs.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef COMMON_THREADS_H
 #define COMMON_THREADS_H
@@ -18,5 +18,20 @@ int motus_threads_open(int wanted);
 
 // Opens a condition whose timed waits use CLOCK_MONOTONIC. Returns 0, or an error number.
 int motus_cond_open(pthread_cond_t *cond);
+
+// ---- Wavefronts ---------------------------------------------------------------------------------
+
+// Visits of all MBs of a picture, after the neighbours A, B, C, D. visit(context, x, y) is called
+// once per MB, from left to right in a row. If waits is NULL or waits(context, x, y) is true, the
+// MBs above left, above and above right have been visited.
+typedef struct MotusWave {
+    void (*visit)(void *context, int x, int y);
+    int (*waits)(void *context, int x, int y);
+    void *context;
+    const int *row_order; // the order in which rows are begun, above first; NULL: 0, 1, ...
+} MotusWave;
+
+// Walks `threads` rows at a time. The order of independent calls is undefined.
+void motus_wavefront(int mb_width, int mb_height, int threads, const MotusWave *wave);
 
 #endif

@@ -5,9 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/cpu.h"
 #include "common/int_core.h"
-#include "common/threads.h"
+#include "yuv/exec.h"
 #include "yuv/usable.h"
 
 // ITU-T T.81, tables K.1 and K.2
@@ -31,17 +30,6 @@ MotusStatus motus_dct8_quality(uint16_t table[64], const uint16_t base[64], int 
     return MOTUS_OK;
 }
 
-// Sets a step of the integer quantizer to multiplier / 2^shift. The multiplier is odd and has 24
-// bits (25 never occur, for any table entry). The quotient is at most 3 units of the multiplier
-// above the exact step, so that halves are rounded away from 0.
-static void set_integer_step(MotusDct8Steps *steps, int i, double step) {
-    int exponent;
-    float mantissa = frexpf((float)step, &exponent);
-    steps->multiplier[i] = ((int32_t)(mantissa * (1 << 24)) + 1) | 1;
-    steps->shift[i] = (uint8_t)(24 - exponent);
-    steps->integer[i] = (float)ldexp(steps->multiplier[i], exponent - 24);
-}
-
 MotusStatus motus_dct8_steps(MotusDct8Steps *steps, const uint16_t table[64]) {
     // 1 and sqrt 2 cos(k pi / 16)
     static const double s[8] = {
@@ -60,7 +48,15 @@ MotusStatus motus_dct8_steps(MotusDct8Steps *steps, const uint16_t table[64]) {
         steps->forward[i] = (float)(1.0 / (8.0 * scale * table[i]));
         steps->inverse[i] = (float)(scale * table[i] / 8.0);
         steps->q[i] = table[i];
-        set_integer_step(steps, i, 1.0 / (columns[i / 8] * rows[i % 8] * table[i]));
+        // The integer quantizer's step is multiplier / 2^shift. The multiplier is odd and has 24
+        // bits (25 never occur, for any table entry). The quotient is at most 3 units of the
+        // multiplier above the exact step, so that halves are rounded away from 0.
+        int exponent;
+        float mantissa =
+            frexpf((float)(1.0 / (columns[i / 8] * rows[i % 8] * table[i])), &exponent);
+        steps->multiplier[i] = ((int32_t)(mantissa * (1 << 24)) + 1) | 1;
+        steps->shift[i] = (uint8_t)(24 - exponent);
+        steps->integer[i] = (float)ldexp(steps->multiplier[i], exponent - 24);
     }
     return MOTUS_OK;
 }
@@ -75,16 +71,11 @@ MotusStatus motus_dct8_check(const MotusCoefs *coefs, const MotusPlane *plane) {
     return MOTUS_OK;
 }
 
-static void load_block(float x[64], const uint8_t *src, ptrdiff_t stride) {
-    for (int r = 0; r < 8; r++, src += stride)
-        for (int c = 0; c < 8; c++) x[8 * r + c] = (float)(src[c] - 128);
-}
-
 static void forward_float(int16_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
                           ptrdiff_t src_stride, int n, const MotusDct8Steps *steps) {
     for (int b = 0; b < n; b++) {
         float x[64];
-        load_block(x, src + 8 * b, src_stride);
+        for (int i = 0; i < 64; i++) x[i] = (float)(src[i / 8 * src_stride + 8 * b + i % 8] - 128);
         for (int c = 0; c < 8; c++) motus_dct8_float_1d(x + c, 8);
         for (int r = 0; r < 8; r++) motus_dct8_float_1d(x + 8 * r, 1);
         for (int i = 0; i < 64; i++)
@@ -136,29 +127,14 @@ static void inverse_int(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *src,
 
 const MotusDct8Ops motus_dct8_ops_c = {{forward_float, forward_int}, {inverse_float, inverse_int}};
 
-static const MotusDct8Ops *choose_ops(const MotusExec *exec) {
-#if defined(__x86_64__)
-    if (!(exec && exec->plain_c) && motus_cpu_flags() & MOTUS_CPU_AVX2) return &motus_dct8_ops_avx2;
-#endif
-    (void)exec;
-    return &motus_dct8_ops_c;
-}
-
-// Copies the block at (x, y), which reaches past the plane: last column and row are repeated.
-static void gather_edge(uint8_t block[64], const MotusPlane *src, int x, int y) {
-    for (int i = 0; i < 64; i++)
-        block[i] = src->data[motus_min(y + i / 8, src->height - 1) * src->stride +
-                             motus_min(x + i % 8, src->width - 1)];
-}
-
 MotusStatus motus_dct8_forward(MotusCoefs *dst, const MotusPlane *src, const uint16_t table[64],
                                MotusDct8Kind kind, const MotusExec *exec) {
     MotusDct8Steps steps;
     if (motus_dct8_check(dst, src) || motus_dct8_steps(&steps, table) ||
         (unsigned)kind > MOTUS_DCT8_INTEGER)
         return MOTUS_ERR_ARGUMENT;
-    const MotusDct8Ops *ops = choose_ops(exec);
-    int whole = src->width / 8, threads = motus_threads_ready(exec ? exec->threads : 0);
+    const MotusDct8Ops *ops = MOTUS_VERSION(motus_dct8_ops, exec);
+    int whole = src->width / 8, threads = motus_exec_threads(exec);
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int y = 0; y < dst->height; y += 8) {
         int16_t *out = (int16_t *)((uint8_t *)dst->data + y * dst->stride);
@@ -166,8 +142,10 @@ MotusStatus motus_dct8_forward(MotusCoefs *dst, const MotusPlane *src, const uin
         ops->forward[kind](out, dst->stride, src->data + y * src->stride, src->stride, direct,
                            &steps);
         for (int x = 8 * direct; x < dst->width; x += 8) {
-            uint8_t block[64];
-            gather_edge(block, src, x, y);
+            uint8_t block[64]; // reaches past the plane: last column and row are repeated
+            for (int i = 0; i < 64; i++)
+                block[i] = src->data[motus_min(y + i / 8, src->height - 1) * src->stride +
+                                     motus_min(x + i % 8, src->width - 1)];
             ops->forward[kind](out + x, dst->stride, block, 8, 1, &steps);
         }
     }
@@ -180,8 +158,8 @@ MotusStatus motus_dct8_inverse(MotusPlane *dst, const MotusCoefs *src, const uin
     if (motus_dct8_check(src, dst) || motus_dct8_steps(&steps, table) ||
         (unsigned)kind > MOTUS_DCT8_INTEGER)
         return MOTUS_ERR_ARGUMENT;
-    const MotusDct8Ops *ops = choose_ops(exec);
-    int whole = dst->width / 8, threads = motus_threads_ready(exec ? exec->threads : 0);
+    const MotusDct8Ops *ops = MOTUS_VERSION(motus_dct8_ops, exec);
+    int whole = dst->width / 8, threads = motus_exec_threads(exec);
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int y = 0; y < src->height; y += 8) {
         const int16_t *in = (const int16_t *)((const uint8_t *)src->data + y * src->stride);

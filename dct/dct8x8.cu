@@ -76,13 +76,6 @@ template <MotusDct8Kind KIND> __device__ __forceinline__ void transform(float x[
                                  : motus_dct8_exact_1d(x + 8 * r, 1, DCT8_ROWS);
 }
 
-// Returns the level in the low 16 bits. Float: product and sum are both rounded. Integer: the sum
-// alone (motus_dct8_int_level).
-template <MotusDct8Kind KIND> __device__ __forceinline__ int32_t level_bits(float x, float step) {
-    return KIND == MOTUS_DCT8_FLOAT ? motus_round_bits(x * step)
-                                    : __float_as_int(fmaf(x, step, 12582912.0f));
-}
-
 template <MotusDct8Kind KIND>
 __global__ void __launch_bounds__(THREADS, BLOCKS)
     forward(Levels dst, Samples src, const __grid_constant__ Table<float> steps) {
@@ -101,9 +94,15 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
     int16_t *out = dst.data + (ptrdiff_t)by * 8 * dst.pitch + 8 * bx;
 #pragma unroll
     for (int r = 0; r < 8; r++) {
+        // Levels are in the low 16 bits. Float: product and sum are both rounded. Integer: the sum
+        // alone (motus_dct8_int_level).
         int32_t level[8];
 #pragma unroll
-        for (int c = 0; c < 8; c++) level[c] = level_bits<KIND>(x[8 * r + c], steps.of[8 * r + c]);
+        for (int c = 0; c < 8; c++) {
+            const float v = x[8 * r + c], step = steps.of[8 * r + c];
+            level[c] = KIND == MOTUS_DCT8_FLOAT ? motus_round_bits(v * step)
+                                                : __float_as_int(fmaf(v, step, 12582912.0f));
+        }
         __stcs(reinterpret_cast<uint4 *>(out + (ptrdiff_t)r * dst.pitch),
                make_uint4(pack(level[0], level[1]), pack(level[2], level[3]),
                           pack(level[4], level[5]), pack(level[6], level[7])));

@@ -5,12 +5,13 @@
 
 #include "dct/dct8x8.h"
 
-// Transposes eight rows of eight 32-bit elements, in place.
-static inline void transpose32(__m256i r[8]) {
-    __m256 t[8], u[8];
+// Transposes a block of 32-bit elements in memory.
+static inline void transpose_block(void *x) {
+    __m256 r[8], t[8], u[8];
+    for (int i = 0; i < 8; i++) r[i] = _mm256_load_ps((const float *)x + 8 * i);
     for (int i = 0; i < 8; i += 2) {
-        t[i] = _mm256_unpacklo_ps(_mm256_castsi256_ps(r[i]), _mm256_castsi256_ps(r[i + 1]));
-        t[i + 1] = _mm256_unpackhi_ps(_mm256_castsi256_ps(r[i]), _mm256_castsi256_ps(r[i + 1]));
+        t[i] = _mm256_unpacklo_ps(r[i], r[i + 1]);
+        t[i + 1] = _mm256_unpackhi_ps(r[i], r[i + 1]);
     }
     for (int i = 0; i < 8; i += 4) {
         u[i] = _mm256_shuffle_ps(t[i], t[i + 2], 0x44),
@@ -19,17 +20,9 @@ static inline void transpose32(__m256i r[8]) {
               u[i + 3] = _mm256_shuffle_ps(t[i + 1], t[i + 3], 0xEE);
     }
     for (int i = 0; i < 4; i++) {
-        r[i] = _mm256_castps_si256(_mm256_permute2f128_ps(u[i], u[i + 4], 0x20));
-        r[i + 4] = _mm256_castps_si256(_mm256_permute2f128_ps(u[i], u[i + 4], 0x31));
+        _mm256_store_ps((float *)x + 8 * i, _mm256_permute2f128_ps(u[i], u[i + 4], 0x20));
+        _mm256_store_ps((float *)x + 8 * (i + 4), _mm256_permute2f128_ps(u[i], u[i + 4], 0x31));
     }
-}
-
-// Transposes a block in memory.
-static inline void transpose_block(void *x) {
-    __m256i r[8];
-    for (int i = 0; i < 8; i++) r[i] = _mm256_load_si256((const __m256i *)x + i);
-    transpose32(r);
-    for (int i = 0; i < 8; i++) _mm256_store_si256((__m256i *)x + i, r[i]);
 }
 
 // Stores 32-bit levels as rows of int16.
@@ -109,12 +102,6 @@ static void inverse_float(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *src
     }
 }
 
-// Returns four levels of the integer transform: the product of two floats is exact in a double.
-static inline __m128i int_levels(const float *x, const float *step) {
-    return _mm256_cvtpd_epi32(
-        _mm256_mul_pd(_mm256_cvtps_pd(_mm_load_ps(x)), _mm256_cvtps_pd(_mm_loadu_ps(step))));
-}
-
 static void forward_int(int16_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
                         ptrdiff_t src_stride, int n, const MotusDct8Steps *steps) {
     for (int b = 0; b < n; b++) {
@@ -127,8 +114,11 @@ static void forward_int(int16_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
         transpose_block(x);
         for (int c = 0; c < 8; c++) motus_dct8_exact_1d(x + c, 8, DCT8_ROWS);
         transpose_block(x);
-        for (int i = 0; i < 64; i += 4)
-            _mm_store_si128((__m128i *)(level + i), int_levels(x + i, steps->integer + i));
+        for (int i = 0; i < 64; i += 4) { // the product of two floats is exact in a double
+            const __m256d v = _mm256_cvtps_pd(_mm_load_ps(x + i)),
+                          step = _mm256_cvtps_pd(_mm_loadu_ps(steps->integer + i));
+            _mm_store_si128((__m128i *)(level + i), _mm256_cvtpd_epi32(_mm256_mul_pd(v, step)));
+        }
         store_levels(dst + 8 * b, dst_stride, level);
     }
 }

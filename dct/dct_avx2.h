@@ -15,42 +15,29 @@ static inline int motus_load32_avx2(const uint8_t *p) {
     return word;
 }
 
-static inline __m256i motus_add_avx2(__m256i a, __m256i b) { return _mm256_add_epi16(a, b); }
-static inline __m256i motus_sub_avx2(__m256i a, __m256i b) { return _mm256_sub_epi16(a, b); }
+typedef int16_t MotusInt16x16 __attribute__((vector_size(32)));
 
-// Equals motus_forward4 over v[0..3] in every lane.
-static inline void motus_forward4_avx2(__m256i v[4]) {
-    __m256i sum03 = motus_add_avx2(v[0], v[3]), diff03 = motus_sub_avx2(v[0], v[3]),
-            sum12 = motus_add_avx2(v[1], v[2]), diff12 = motus_sub_avx2(v[1], v[2]);
-    v[0] = motus_add_avx2(sum03, sum12);
-    v[1] = motus_add_avx2(motus_add_avx2(diff03, diff03), diff12);
-    v[2] = motus_sub_avx2(sum03, sum12);
-    v[3] = motus_sub_avx2(diff03, motus_add_avx2(diff12, diff12));
-}
-
-// Transposes four 4x4 matrices. v[0..3]: their rows, 64 bits each, matrices 0 and 1 in the low
-// half, 2 and 3 in the high half. u[0], u[1]: columns 0 and 1, columns 2 and 3 of matrices 0 (low)
-// and 2 (high). u[2], u[3]: those of matrices 1 and 3.
-static inline void motus_transpose_avx2(__m256i u[4], const __m256i v[4]) {
-    __m256i t0 = _mm256_unpacklo_epi16(v[0], v[1]), t1 = _mm256_unpackhi_epi16(v[0], v[1]);
-    __m256i t2 = _mm256_unpacklo_epi16(v[2], v[3]), t3 = _mm256_unpackhi_epi16(v[2], v[3]);
-    u[0] = _mm256_unpacklo_epi32(t0, t2);
-    u[1] = _mm256_unpackhi_epi32(t0, t2);
-    u[2] = _mm256_unpacklo_epi32(t1, t3);
-    u[3] = _mm256_unpackhi_epi32(t1, t3);
-}
-
-// Transforms four blocks. v: laid out as for motus_transpose_avx2(); u: rows, laid out as it leaves
-// columns. Columns come first, which is the same as rows first: nothing is rounded.
-static inline void motus_forward_blocks_avx2(__m256i u[4], __m256i v[4]) {
-    motus_forward4_avx2(v);
-    motus_transpose_avx2(u, v);
-    v[0] = _mm256_unpacklo_epi64(u[0], u[2]);
-    v[1] = _mm256_unpackhi_epi64(u[0], u[2]);
-    v[2] = _mm256_unpacklo_epi64(u[1], u[3]);
-    v[3] = _mm256_unpackhi_epi64(u[1], u[3]);
-    motus_forward4_avx2(v);
-    motus_transpose_avx2(u, v);
+// Transforms four 4x4 blocks. v[0..3]: their rows, 64 bits each, blocks 0 and 1 in the low half, 2
+// and 3 in the high half. u[0], u[1]: rows 0 and 1, rows 2 and 3 of the results of blocks 0 (low)
+// and 2 (high). u[2], u[3]: those of blocks 1 and 3. Columns come first, which is the same as rows
+// first: nothing is rounded.
+static inline void motus_forward_blocks_avx2(__m256i u[4], MotusInt16x16 v[4]) {
+    for (int pass = 0; pass < 2; pass++) {
+        const MotusInt16x16 sum03 = v[0] + v[3], diff03 = v[0] - v[3], sum12 = v[1] + v[2],
+                            diff12 = v[1] - v[2]; // as in motus_forward4
+        const __m256i a = (__m256i)(sum03 + sum12), b = (__m256i)(diff03 + diff03 + diff12),
+                      c = (__m256i)(sum03 - sum12), d = (__m256i)(diff03 - (diff12 + diff12));
+        const __m256i t0 = _mm256_unpacklo_epi16(a, b), t1 = _mm256_unpackhi_epi16(a, b),
+                      t2 = _mm256_unpacklo_epi16(c, d), t3 = _mm256_unpackhi_epi16(c, d);
+        u[0] = _mm256_unpacklo_epi32(t0, t2);
+        u[1] = _mm256_unpackhi_epi32(t0, t2);
+        u[2] = _mm256_unpacklo_epi32(t1, t3);
+        u[3] = _mm256_unpackhi_epi32(t1, t3);
+        for (int i = 0; i < 2 && !pass; i++) {
+            v[2 * i] = (MotusInt16x16)_mm256_unpacklo_epi64(u[i], u[2 + i]);
+            v[2 * i + 1] = (MotusInt16x16)_mm256_unpackhi_epi64(u[i], u[2 + i]);
+        }
+    }
 }
 
 static inline void motus_store_blocks_avx2(int16_t coef[4][16], const __m256i u[4]) {
@@ -62,11 +49,12 @@ static inline void motus_store_blocks_avx2(int16_t coef[4][16], const __m256i u[
 
 static inline void motus_forward4x4_avx2(int16_t coef[16], const uint8_t *src, ptrdiff_t src_stride,
                                          const uint8_t *pred, ptrdiff_t pred_stride) {
-    __m256i v[4], u[4];
+    MotusInt16x16 v[4];
+    __m256i u[4];
     for (int y = 0; y < 4; y++) {
         __m128i s = _mm_cvtepu8_epi16(_mm_cvtsi32_si128(motus_load32_avx2(src + y * src_stride)));
         __m128i p = _mm_cvtepu8_epi16(_mm_cvtsi32_si128(motus_load32_avx2(pred + y * pred_stride)));
-        v[y] = _mm256_zextsi128_si256(_mm_sub_epi16(s, p));
+        v[y] = (MotusInt16x16)_mm256_zextsi128_si256(_mm_sub_epi16(s, p));
     }
     motus_forward_blocks_avx2(u, v);
     _mm256_storeu_si256((__m256i *)coef, _mm256_permute2x128_si256(u[0], u[1], 0x20));
@@ -76,13 +64,14 @@ static inline void motus_forward16x16_avx2(int16_t coef[16][16], const uint8_t *
                                            ptrdiff_t src_stride, const uint8_t *pred,
                                            ptrdiff_t pred_stride) {
     for (int row = 0; row < 4; row++) {
-        __m256i v[4], u[4];
+        MotusInt16x16 v[4];
+        __m256i u[4];
         for (int y = 0; y < 4; y++) {
             __m256i s = _mm256_cvtepu8_epi16(
                 _mm_loadu_si128((const __m128i *)(src + (4 * row + y) * src_stride)));
             __m256i p = _mm256_cvtepu8_epi16(
                 _mm_loadu_si128((const __m128i *)(pred + (4 * row + y) * pred_stride)));
-            v[y] = motus_sub_avx2(s, p);
+            v[y] = (MotusInt16x16)_mm256_sub_epi16(s, p);
         }
         motus_forward_blocks_avx2(u, v);
         motus_store_blocks_avx2(coef + 4 * row, u);
@@ -90,40 +79,35 @@ static inline void motus_forward16x16_avx2(int16_t coef[16][16], const uint8_t *
 }
 
 // Loads eight samples each of rows y and y + 4.
-static inline __m256i motus_load_rows_avx2(const uint8_t *p, ptrdiff_t stride, int y) {
+static inline MotusInt16x16 motus_load_rows_avx2(const uint8_t *p, ptrdiff_t stride, int y) {
     __m128i upper = _mm_loadl_epi64((const __m128i *)(p + y * stride));
     __m128i lower = _mm_loadl_epi64((const __m128i *)(p + (y + 4) * stride));
-    return _mm256_cvtepu8_epi16(_mm_unpacklo_epi64(upper, lower));
+    return (MotusInt16x16)_mm256_cvtepu8_epi16(_mm_unpacklo_epi64(upper, lower));
 }
 
 static inline void motus_forward8x8_avx2(int16_t coef[4][16], const uint8_t *src,
                                          ptrdiff_t src_stride, const uint8_t *pred,
                                          ptrdiff_t pred_stride) {
-    __m256i v[4], u[4];
+    MotusInt16x16 v[4];
+    __m256i u[4];
     for (int y = 0; y < 4; y++)
-        v[y] = motus_sub_avx2(motus_load_rows_avx2(src, src_stride, y),
-                              motus_load_rows_avx2(pred, pred_stride, y));
+        v[y] =
+            motus_load_rows_avx2(src, src_stride, y) - motus_load_rows_avx2(pred, pred_stride, y);
     motus_forward_blocks_avx2(u, v);
     motus_store_blocks_avx2(coef, u);
 }
 
-// Equals motus_inverse4 over the low 64 bits of v[0..3].
-static inline void motus_inverse4_avx2(__m128i v[4]) {
-    __m128i sum02 = _mm_add_epi16(v[0], v[2]), diff02 = _mm_sub_epi16(v[0], v[2]);
-    __m128i odd1 = _mm_sub_epi16(_mm_srai_epi16(v[1], 1), v[3]),
-            odd3 = _mm_add_epi16(v[1], _mm_srai_epi16(v[3], 1));
+// Equals motus_inverse4 of four lines, of which `first` and `second` hold two each, into v[0..3]:
+// their low 64 bits.
+static inline void motus_inverse4_avx2(__m128i v[4], __m128i first, __m128i second) {
+    const __m128i in1 = _mm_unpackhi_epi64(first, first), in3 = _mm_unpackhi_epi64(second, second);
+    const __m128i sum02 = _mm_add_epi16(first, second), diff02 = _mm_sub_epi16(first, second);
+    const __m128i odd1 = _mm_sub_epi16(_mm_srai_epi16(in1, 1), in3),
+                  odd3 = _mm_add_epi16(in1, _mm_srai_epi16(in3, 1));
     v[0] = _mm_add_epi16(sum02, odd3);
     v[1] = _mm_add_epi16(diff02, odd1);
     v[2] = _mm_sub_epi16(diff02, odd1);
     v[3] = _mm_sub_epi16(sum02, odd3);
-}
-
-// Splits two registers of two lines each into v[0..3].
-static inline void motus_split_avx2(__m128i v[4], __m128i first, __m128i second) {
-    v[0] = first;
-    v[1] = _mm_unpackhi_epi64(first, first);
-    v[2] = second;
-    v[3] = _mm_unpackhi_epi64(second, second);
 }
 
 static inline __m128i motus_load4x4_avx2(const uint8_t *p, ptrdiff_t stride) {
@@ -137,12 +121,10 @@ static inline void motus_inverse4x4_add_avx2(uint8_t *dst, ptrdiff_t dst_stride,
     __m128i rows01 = _mm_loadu_si128((const __m128i *)coef),
             rows23 = _mm_loadu_si128((const __m128i *)(coef + 8)), v[4];
     __m128i t0 = _mm_unpacklo_epi16(rows01, rows23), t1 = _mm_unpackhi_epi16(rows01, rows23);
-    motus_split_avx2(v, _mm_unpacklo_epi16(t0, t1), _mm_unpackhi_epi16(t0, t1)); // columns
-    motus_inverse4_avx2(v);
+    motus_inverse4_avx2(v, _mm_unpacklo_epi16(t0, t1), _mm_unpackhi_epi16(t0, t1)); // columns
     t0 = _mm_unpacklo_epi16(v[0], v[1]);
     t1 = _mm_unpacklo_epi16(v[2], v[3]);
-    motus_split_avx2(v, _mm_unpacklo_epi32(t0, t1), _mm_unpackhi_epi32(t0, t1)); // rows
-    motus_inverse4_avx2(v);
+    motus_inverse4_avx2(v, _mm_unpacklo_epi32(t0, t1), _mm_unpackhi_epi32(t0, t1)); // rows
     __m128i half = _mm_set1_epi16(32);
     rows01 = _mm_srai_epi16(_mm_add_epi16(_mm_unpacklo_epi64(v[0], v[1]), half), 6);
     rows23 = _mm_srai_epi16(_mm_add_epi16(_mm_unpacklo_epi64(v[2], v[3]), half), 6);

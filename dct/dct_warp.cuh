@@ -1,11 +1,91 @@
-// 4x4 transforms on words of two 16-bit values, for a warp lane that holds a block. Equal to those
-// of dct_core.h (suite dct). Orders of words. By columns: word 2y + h has values (y, 2h), low, and
-// (y, 2h + 1); samples are loaded so. By rows: word 4h + x has values (2h, x) and (2h + 1, x).
+// Words of two signed 16-bit values, the first one low, for which GPUs have instructions (elsewhere
+// the same in C, for tests), and 4x4 transforms on them, for a warp lane that holds a block. Equal
+// to those of dct_core.h (suite dct). Sums are modulo 2^16 in each half. Orders of words. By
+// columns: word 2y + h has values (y, 2h), low, and (y, 2h + 1); samples are loaded so. By rows:
+// word 4h + x has values (2h, x) and (2h + 1, x).
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef DCT_DCT_WARP_CUH
 #define DCT_DCT_WARP_CUH
 
-#include "dct/pairs_warp.cuh"
+#include "common/int_core.h"
+#include "common/lanes.h"
+
+#ifndef __CUDACC__
+MOTUS_WARP uint32_t motus_pairs_of(int low, int high) {
+    return (uint32_t)(low & 0xFFFF) | (uint32_t)high << 16;
+}
+#endif
+
+MOTUS_WARP uint32_t motus_pairs_add(uint32_t a, uint32_t b) {
+#ifdef __CUDACC__
+    return __vadd2(a, b);
+#else
+    return motus_pairs_of((int16_t)a + (int16_t)b, (int16_t)(a >> 16) + (int16_t)(b >> 16));
+#endif
+}
+
+MOTUS_WARP uint32_t motus_pairs_sub(uint32_t a, uint32_t b) {
+#ifdef __CUDACC__
+    return __vsub2(a, b);
+#else
+    return motus_pairs_of((int16_t)a - (int16_t)b, (int16_t)(a >> 16) - (int16_t)(b >> 16));
+#endif
+}
+
+MOTUS_WARP uint32_t motus_pairs_min(uint32_t a, uint32_t b) {
+#ifdef __CUDACC__
+    return __vmins2(a, b);
+#else
+    return motus_pairs_of(motus_min((int16_t)a, (int16_t)b),
+                          motus_min((int16_t)(a >> 16), (int16_t)(b >> 16)));
+#endif
+}
+
+MOTUS_WARP uint32_t motus_pairs_max(uint32_t a, uint32_t b) {
+#ifdef __CUDACC__
+    return __vmaxs2(a, b);
+#else
+    return motus_pairs_of(motus_max((int16_t)a, (int16_t)b),
+                          motus_max((int16_t)(a >> 16), (int16_t)(b >> 16)));
+#endif
+}
+
+// Returns max(0, min(255, a + b)).
+MOTUS_WARP uint32_t motus_pairs_add_clip(uint32_t a, uint32_t b) {
+#ifdef __CUDACC__
+    return __viaddmin_s16x2_relu(a, b, 0x00FF00FF);
+#else
+    return motus_pairs_of(motus_clip(0, 255, (int16_t)a + (int16_t)b),
+                          motus_clip(0, 255, (int16_t)(a >> 16) + (int16_t)(b >> 16)));
+#endif
+}
+
+// Returns four of the bytes of a (0 to 3) and b (4 to 7), numbered by the nibbles of `which`.
+MOTUS_WARP uint32_t motus_word_bytes(uint32_t a, uint32_t b, uint32_t which) {
+#ifdef __CUDACC__
+    return __byte_perm(a, b, which);
+#else
+    uint32_t word = 0;
+    for (int i = 0; i < 4; i++) {
+        const int at = (int)(which >> 4 * i & 7);
+        word |= ((at < 4 ? a : b) >> 8 * (at & 3) & 255) << 8 * i;
+    }
+    return word;
+#endif
+}
+
+MOTUS_WARP uint32_t motus_pairs_abs(uint32_t a) {
+    return motus_pairs_max(a, motus_pairs_sub(0, a));
+}
+
+// Returns the halves of both values, rounded down.
+MOTUS_WARP uint32_t motus_pairs_half(uint32_t a) {
+    return (a >> 1 & 0x7FFF7FFF) | (a & 0x80008000);
+}
+
+MOTUS_WARP uint32_t motus_pairs_median(uint32_t a, uint32_t b, uint32_t c) {
+    return motus_pairs_max(motus_pairs_min(a, b), motus_pairs_min(motus_pairs_max(a, b), c));
+}
 
 // Equals motus_forward4 of two columns, or rows; words lie `step` apart.
 MOTUS_WARP void motus_pairs_forward4(uint32_t *v, int step) {

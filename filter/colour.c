@@ -1,49 +1,23 @@
-// Colour conversion of 4:2:0 frames, and RGB24 split and joined, on the CPU.
+// 4:2:0 frames to RGB24, and RGB24 split and joined, on the CPU.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <string.h>
 
-#include "common/threads.h"
 #include "filter/key/key.h"
+#include "yuv/exec.h"
 #include "yuv/usable.h"
-
-MotusStatus motus_rgb24_to_frame(MotusFrame *dst, const MotusPlane *src, int matrix_709,
-                                 int full_range, const MotusExec *exec) {
-    if (!motus_frame_usable(dst) || !motus_plane_usable(src)) return MOTUS_ERR_ARGUMENT;
-    if (src->width != 3 * dst->width || src->height != dst->height) return MOTUS_ERR_ARGUMENT;
-    MotusYuvMatrix m = motus_yuv_matrix(matrix_709, full_range);
-    int threads = motus_threads_ready(exec ? exec->threads : 0);
-#pragma omp parallel for num_threads(threads) schedule(static)
-    for (int y = 0; y < (dst->height + 1) / 2; y++)
-        for (int x = 0; x < (dst->width + 1) / 2; x++) {
-            int sum[3] = {0};
-            for (int k = 0; k < 4; k++) {
-                int px = motus_min(2 * x + (k & 1), dst->width - 1),
-                    py = motus_min(2 * y + (k >> 1), dst->height - 1);
-                const uint8_t *c = src->data + py * src->stride + 3 * px;
-                dst->plane[0].data[py * dst->plane[0].stride + px] =
-                    motus_rgb_to_y(c[0], c[1], c[2], &m);
-                for (int i = 0; i < 3; i++) sum[i] += c[i];
-            }
-            dst->plane[1].data[y * dst->plane[1].stride + x] =
-                motus_rgb4_to_cb(sum[0], sum[1], sum[2], &m);
-            dst->plane[2].data[y * dst->plane[2].stride + x] =
-                motus_rgb4_to_cr(sum[0], sum[1], sum[2], &m);
-        }
-    return MOTUS_OK;
-}
 
 MotusStatus motus_frame_to_rgb24(MotusPlane *dst, const MotusFrame *src, int matrix_709,
                                  int full_range, const MotusExec *exec) {
     if (!motus_plane_usable(dst) || !motus_frame_usable(src)) return MOTUS_ERR_ARGUMENT;
     if (dst->width != 3 * src->width || dst->height != src->height) return MOTUS_ERR_ARGUMENT;
     MotusYuvMatrix m = motus_yuv_matrix(matrix_709, full_range);
-    const MotusKeyOps *ops = motus_key_ops(exec);
+    const MotusKeyOps *ops = MOTUS_VERSION(motus_key_ops, exec);
     const MotusPlane *p = src->plane;
-    int threads = motus_threads_ready(exec ? exec->threads : 0);
+    int threads = motus_exec_threads(exec);
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int y = 0; y < src->height; y++)
         for (int x = 0; x < src->width; x += KEY_CHUNK) {
-            MotusKeyPixels rgb;
+            MotusRgbRow rgb;
             int n = motus_min(KEY_CHUNK, src->width - x);
             ops->from_yuv(&rgb, p[0].data + y * p[0].stride + x,
                           p[1].data + y / 2 * p[1].stride + x / 2,
@@ -57,12 +31,12 @@ MotusStatus motus_frame_to_rgb24(MotusPlane *dst, const MotusFrame *src, int mat
 static MotusStatus exchange_planes(const MotusPlane *rgb, const MotusPlane planes[3], int joins,
                                    const MotusExec *exec) {
     if (!motus_rgb24_usable(rgb, planes)) return MOTUS_ERR_ARGUMENT;
-    const MotusKeyOps *ops = motus_key_ops(exec);
-    int threads = motus_threads_ready(exec ? exec->threads : 0);
+    const MotusKeyOps *ops = MOTUS_VERSION(motus_key_ops, exec);
+    int threads = motus_exec_threads(exec);
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int y = 0; y < rgb->height; y++)
         for (int x = 0; x < rgb->width / 3; x += KEY_CHUNK) {
-            MotusKeyPixels pixels;
+            MotusRgbRow pixels;
             int n = motus_min(KEY_CHUNK, rgb->width / 3 - x);
             uint8_t *row = rgb->data + y * rgb->stride + 3 * x;
             if (!joins) ops->split(&pixels, row, n);

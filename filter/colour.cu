@@ -15,25 +15,6 @@ namespace {
 
 constexpr int WARPS = 8; // of a block
 
-// Thread: one chroma sample and its pixels.
-__global__ void rgb24_to_yuv(Picture dst, View src, MotusYuvMatrix m) {
-    int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * WARPS + threadIdx.y,
-        width = dst.plane[0].width, height = dst.plane[0].height;
-    if (2 * x >= width || 2 * y >= height) return;
-    int sum[3] = {0, 0, 0};
-    for (int k = 0; k < 4; k++) {
-        int px = min(2 * x + (k & 1), width - 1), py = min(2 * y + (k >> 1), height - 1);
-        const uint8_t *c = src.data + (size_t)py * (size_t)src.stride + (size_t)(3 * px);
-        dst.plane[0].data[(size_t)py * (size_t)dst.plane[0].stride + (size_t)px] =
-            motus_rgb_to_y(c[0], c[1], c[2], &m);
-        for (int i = 0; i < 3; i++) sum[i] += c[i];
-    }
-    dst.plane[1].data[(size_t)y * (size_t)dst.plane[1].stride + (size_t)x] =
-        motus_rgb4_to_cb(sum[0], sum[1], sum[2], &m);
-    dst.plane[2].data[(size_t)y * (size_t)dst.plane[2].stride + (size_t)x] =
-        motus_rgb4_to_cr(sum[0], sum[1], sum[2], &m);
-}
-
 // Thread: one pixel.
 __global__ void yuv_to_rgb24(View dst, Picture src, MotusYuvMatrix m) {
     int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * WARPS + threadIdx.y, r, g, b;
@@ -68,21 +49,6 @@ static MotusStatus check_planes(int aligned, const char *what, MotusError *error
     return aligned ? MOTUS_OK
                    : motus_fail(error, MOTUS_ERR_ARGUMENT,
                                 "%s: planes missing, or not aligned to 16 bytes", what);
-}
-
-extern "C" MotusStatus motus_cuda_rgb24_to_frame(const MotusFrame *dst, const MotusPlane *src,
-                                                 int matrix_709, int full_range, void *stream,
-                                                 MotusError *error) {
-    if (!dst || !src || src->width != 3 * dst->width || src->height != dst->height)
-        return motus_fail(error, MOTUS_ERR_ARGUMENT, "colour conversion: sizes differ");
-    MotusStatus status = check_planes(motus_frame_aligned(dst) && motus_plane_aligned(src),
-                                      "colour conversion", error);
-    if (status) return status;
-    dim3 grid(groups((dst->width + 1) / 2, 32), groups((dst->height + 1) / 2, WARPS)),
-        block(32, WARPS);
-    rgb24_to_yuv<<<grid, block, 0, (cudaStream_t)stream>>>(
-        picture(dst), view(*src), motus_yuv_matrix(matrix_709, full_range));
-    return motus_cuda_launched("colour conversion", error);
 }
 
 extern "C" MotusStatus motus_cuda_frame_to_rgb24(const MotusPlane *dst, const MotusFrame *src,

@@ -6,6 +6,7 @@
 #include "common/error.h"
 #include "motus/filter.h"
 #include "motus/filter_cuda.h"
+#include "motus/image.h"
 #include "motus/upload.h"
 #include "yuv/usable.h"
 
@@ -24,6 +25,18 @@ static size_t place_planes(RgbPlanes *p, void *memory, int width, int height) {
         size += (size_t)stride * (size_t)height;
     }
     return size;
+}
+
+// Describes the planes as an image. Returns the colours that it is converted with.
+static MotusColour describe(MotusImage *image, const RgbPlanes *p, int matrix_709, int full_range) {
+    const void *const data[3] = {p->plane[0].data, p->plane[1].data, p->plane[2].data};
+    const ptrdiff_t stride[3] = {p->plane[0].stride, p->plane[1].stride, p->plane[2].stride};
+    MotusColour colour = MOTUS_COLOUR_BT709;
+    if (!matrix_709) colour = (MotusColour)MOTUS_COLOUR_BT601;
+    colour.full_range = full_range != 0;
+    motus_image_describe(image, MOTUS_IMAGE_RGB_PLANES, p->plane[0].width, p->plane[0].height, data,
+                         stride);
+    return colour;
 }
 
 struct MotusRgbEqualizer {
@@ -64,8 +77,9 @@ MotusStatus motus_rgb_equalizer_run(MotusRgbEqualizer *e, MotusFrame *dst, const
     if (!status) status = motus_rgb24_split(plane, rgb, exec);
     for (int k = 0; !status && k < 3; k++)
         status = motus_equalizer_run(e->channel[k], &plane[k], &plane[k], exec);
-    if (!status) status = motus_rgb24_join(rgb, plane, exec);
-    return status ? status : motus_rgb24_to_frame(dst, rgb, e->matrix_709, e->full_range, exec);
+    MotusImage image;
+    const MotusColour colour = describe(&image, &e->work, e->matrix_709, e->full_range);
+    return status ? status : motus_image_convert(dst, &image, &colour, exec);
 }
 
 void motus_rgb_equalizer_close(MotusRgbEqualizer **equalizer) {
@@ -121,10 +135,9 @@ MotusStatus motus_cuda_rgb_equalizer_run(MotusCudaRgbEqualizer *e, const MotusFr
     if (!status) status = motus_cuda_rgb24_split(plane, rgb, stream, error);
     for (int k = 0; !status && k < 3; k++)
         status = motus_cuda_equalizer_run(e->channel[k], &plane[k], &plane[k], stream, error);
-    if (!status) status = motus_cuda_rgb24_join(rgb, plane, stream, error);
-    return status
-               ? status
-               : motus_cuda_rgb24_to_frame(dst, rgb, e->matrix_709, e->full_range, stream, error);
+    MotusImage image;
+    const MotusColour colour = describe(&image, &e->work, e->matrix_709, e->full_range);
+    return status ? status : motus_cuda_image_convert(dst, &image, &colour, stream, error);
 }
 
 void motus_cuda_rgb_equalizer_close(MotusCudaRgbEqualizer **equalizer) {

@@ -19,7 +19,6 @@ MOTUS_NO_CUDA(motus_cuda_key_rgb24, Plane dst, Plane fg, Plane bg, const MotusKe
               void *stream)
 MOTUS_NO_CUDA(motus_cuda_key_frame, Frame dst, Frame fg, Frame bg, const MotusKeyConfig *config,
               void *stream)
-MOTUS_NO_CUDA(motus_cuda_rgb24_to_frame, Frame dst, Plane src, int m709, int full, void *stream)
 MOTUS_NO_CUDA(motus_cuda_frame_to_rgb24, Plane dst, Frame src, int m709, int full, void *stream)
 MOTUS_NO_CUDA(motus_cuda_rgb24_split, const MotusPlane planes[3], Plane rgb, void *stream)
 MOTUS_NO_CUDA(motus_cuda_rgb24_join, Plane rgb, const MotusPlane planes[3], void *stream)

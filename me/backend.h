@@ -1,5 +1,5 @@
-// Backends of the motion estimator. The public API (me.c, request.c, reference.c) checks the
-// arguments, keeps the queue and calls one of the two tables.
+// Backends of the motion estimator. The public API (me.c) checks the arguments, keeps the queue and
+// calls one of the two tables.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ME_BACKEND_H
 #define ME_BACKEND_H
@@ -17,20 +17,16 @@ typedef struct MotusMeOps {
     MotusStatus (*open)(void **state, const MotusMeConfig *config, int device, MotusError *error);
     void (*close)(void *state); // blocks until pending work is done; accepts NULL
 
-    // Searches one picture in host memory. Nothing is pending.
-    MotusStatus (*search)(void *state, const MotusPlane *cur, const MotusPlane *ref,
-                          const MotusMeHints *hints, MotusField *field, MotusError *error);
-    // Start a job or a request; planes[i] are those of the i-th target's reference.
-    MotusStatus (*submit)(void *state, const MotusMeJob *job, MotusError *error);
+    // Starts a request; planes[i] are those of the i-th target's reference.
     MotusStatus (*request)(void *state, const MotusMeRequest *request, void *const planes[],
                            MotusError *error);
-    // Completes the oldest pending one: *request, or a job if request is NULL. MOTUS_AGAIN: not
-    // done within timeout_ms (negative: blocks).
+    // Completes the oldest request. MOTUS_AGAIN: not done within timeout_ms (negative: blocks).
+    // NULL: request() has completed it.
     MotusStatus (*finish)(void *state, const MotusMeRequest *request, int timeout_ms,
                           MotusError *error);
 
-    // Predicts search centres. All members of *predict are set; none is 0 for a default.
-    MotusStatus (*predict)(void *state, const MotusMeCentres *predict, const void *planes,
+    // Chooses search centres. All members of *centres are set; none is 0 for a default.
+    MotusStatus (*centres)(void *state, const MotusMeCentres *centres, const void *planes,
                            MotusError *error);
 
     MotusStatus (*planes_alloc)(void **planes, const MotusMeConfig *config, int device,

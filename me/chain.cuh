@@ -74,9 +74,9 @@ static inline MotusStatus motus_chain_copy_padded(const MotusChain *chain, const
                                                     chain->stream),
                                   "upload", error);
     return status ? status
-                  : motus_plane_copy_padded_cuda(whole,
-                                                 memory == MOTUS_MEMORY_HOST ? &uploaded : plane,
-                                                 chain->stream, error);
+                  : motus_planes_copy_padded_cuda(whole,
+                                                  memory == MOTUS_MEMORY_HOST ? &uploaded : plane,
+                                                  1, chain->stream, error);
 }
 
 #endif

@@ -1,13 +1,11 @@
-// The motion estimator: public calls. Arguments are checked here, then the backend does the work.
+// The motion estimator: public calls. Arguments are checked (check.c), then the backend does the
+// work. Requests wait in one queue; motus_me_search is a request that is waited for.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "motus/me.h"
-
-#include <inttypes.h>
+#include <string.h>
 
 #include "common/alloc.h"
 #include "common/device.h"
 #include "common/error.h"
-#include "common/int_core.h"
 #include "me/estimator.h"
 
 MotusMeConfig motus_me_config_default(int width, int height) {
@@ -19,25 +17,6 @@ MotusMeConfig motus_me_config_default(int width, int height) {
                            .threads = 0,
                            .backend = MOTUS_BACKEND_AUTO,
                            .device = -1};
-}
-
-#define REFUSE(...) return motus_fail(error, MOTUS_ERR_ARGUMENT, __VA_ARGS__)
-
-static MotusStatus check_config(const MotusMeConfig *c, MotusError *error) {
-    if (c->width < 1 || c->height < 1 || c->width > MOTUS_MAX_SIZE || c->height > MOTUS_MAX_SIZE)
-        REFUSE("width and height are %d and %d, must be 1..%d", c->width, c->height,
-               MOTUS_MAX_SIZE);
-    if (c->range < 1 || c->range > MOTUS_MAX_RANGE)
-        REFUSE("range is %d, must be 1..%d", c->range, MOTUS_MAX_RANGE);
-    if ((unsigned)c->subpel > MOTUS_SUBPEL_BEST)
-        REFUSE("subpel is %d, must be 0..%d", (int)c->subpel, (int)MOTUS_SUBPEL_BEST);
-    if (!c->modes || c->modes & ~MOTUS_MODES_ALL)
-        REFUSE("modes is %#" PRIx32 ", must be 1..%#x", c->modes, (unsigned)MOTUS_MODES_ALL);
-    if (c->threads < 0) REFUSE("threads is %d, must not be negative", c->threads);
-    if (c->device < -1) REFUSE("device is %d, must be at least -1", c->device);
-    if ((unsigned)c->backend > MOTUS_BACKEND_CUDA)
-        REFUSE("backend is %d, must be 0..%d", (int)c->backend, (int)MOTUS_BACKEND_CUDA);
-    return MOTUS_OK;
 }
 
 static MotusStatus open_backend(MotusMe *me, MotusBackend backend) {
@@ -58,7 +37,7 @@ MotusStatus motus_me_open(MotusMe **out, const MotusMeConfig *config) {
     if (!out) return MOTUS_ERR_ARGUMENT;
     *out = NULL;
     if (!config) return MOTUS_ERR_ARGUMENT;
-    MotusStatus status = check_config(config, config->error);
+    MotusStatus status = motus_me_check_config(config, config->error);
     if (status) return status;
     MotusBackend backend = config->backend;
     status = motus_backend_choose(config->backend, &backend);
@@ -79,20 +58,21 @@ MotusStatus motus_me_open(MotusMe **out, const MotusMeConfig *config) {
     return status;
 }
 
-static MotusMePending *pending_at(MotusMe *me, uint64_t number) {
-    return &me->pending[number % MOTUS_ME_IN_FLIGHT];
-}
-
-static void release_references(const MotusMePending *p) {
-    for (int i = 0; p->is_request && i < p->request.n_targets; i++)
-        motus_reference_release(p->target[i].reference);
+// Takes the oldest request off the queue, which lets its references go.
+static void drop_oldest(MotusMe *me) {
+    const MotusMeRequest *r = &me->pending[me->received++ % MOTUS_ME_IN_FLIGHT].request;
+    for (int i = 0; i < r->n_targets; i++) {
+        MotusMeReference *reference = (MotusMeReference *)r->target[i].reference;
+        atomic_fetch_sub(&reference->readers, 1);
+        motus_me_reference_unref(&reference);
+    }
 }
 
 void motus_me_close(MotusMe **me) {
     if (!me || !*me) return;
     (*me)->ops->close((*me)->state);
-    for (; (*me)->received != (*me)->submitted; (*me)->received++)
-        release_references(pending_at(*me, (*me)->received));
+    while ((*me)->received != (*me)->submitted) drop_oldest(*me);
+    motus_me_reference_unref(&(*me)->own);
     motus_free(*me);
     *me = NULL;
 }
@@ -105,114 +85,166 @@ const MotusError *motus_me_error(const MotusMe *me) {
     return me->refused.status ? &me->refused : &me->error;
 }
 
-// ---- One picture --------------------------------------------------------------------------------
+// Begins a call of the API: forgets the error of the call before. Returns MOTUS_ERR_ARGUMENT if me
+// is NULL, the error of a device that has failed since, else MOTUS_OK. A device's failure comes
+// before refused arguments: what failed may have left them incomplete.
+static MotusStatus begin_call(MotusMe *me) {
+    if (!me) return MOTUS_ERR_ARGUMENT;
+    me->refused.status = MOTUS_OK;
+    return me->backend == MOTUS_BACKEND_CUDA ? me->error.status : MOTUS_OK;
+}
 
-// Checks that the field has the size of the estimator's pictures, and arrays for its modes.
-static MotusStatus check_field(const MotusMe *me, const MotusField *field, MotusError *error) {
-    const int mb_width = motus_mbs(me->config.width), mb_height = motus_mbs(me->config.height);
-    if (!field) REFUSE("field is NULL");
-    if (field->mb_width != mb_width || field->mb_height != mb_height ||
-        field->n_mb != motus_me_n_mb(me))
-        REFUSE("field has %dx%d MBs (n_mb %d), must have %dx%d", field->mb_width, field->mb_height,
-               field->n_mb, mb_width, mb_height);
-    for (int b = 0; b < MOTUS_BLOCKS; b++)
-        if (me->config.modes >> motus_blocks[b].mode & 1 &&
-            (!field->mv[b] || !field->sad[b] || !field->cost[b]))
-            REFUSE("field lacks mv, sad or cost of block %d", b);
+// ---- References and centres ---------------------------------------------------------------------
+
+MotusStatus motus_me_reference_alloc(MotusMeReference **reference, MotusMe *me) {
+    if (!reference) return MOTUS_ERR_ARGUMENT;
+    *reference = NULL;
+    MotusStatus status = begin_call(me);
+    if (status) return status;
+    MotusMeReference *r = motus_alloc(1, sizeof *r);
+    if (!r) return MOTUS_ERR_MEMORY;
+    r->width = me->config.width, r->height = me->config.height;
+    r->has_half = me->config.subpel != MOTUS_SUBPEL_FULL;
+    r->ops = me->ops, r->device = me->device;
+    atomic_init(&r->owners, 1);
+    atomic_init(&r->readers, 0);
+    status = r->ops->planes_alloc(&r->planes, &me->config, me->device, &me->error);
+    if (status) motus_me_reference_unref(&r);
+    *reference = r;
+    return status;
+}
+
+MotusMeReference *motus_me_reference_ref(const MotusMeReference *reference) {
+    MotusMeReference *r = (MotusMeReference *)reference;
+    if (r) atomic_fetch_add(&r->owners, 1);
+    return r;
+}
+
+void motus_me_reference_unref(MotusMeReference **reference) {
+    if (!reference || !*reference) return;
+    MotusMeReference *r = *reference;
+    *reference = NULL;
+    if (atomic_fetch_sub(&r->owners, 1) > 1) return;
+    r->ops->planes_free(r->planes);
+    motus_free(r);
+}
+
+MotusStatus motus_me_reference_fill(MotusMeReference *r, MotusMe *me, const MotusPlane *luma,
+                                    MotusMemory memory, void *stream) {
+    MotusStatus status = begin_call(me);
+    if (!status) status = motus_me_check_reference(me, r, 0, &me->refused);
+    if (!status) status = motus_me_check_plane(me, luma, "luma", &me->refused);
+    if (!status) status = motus_me_check_memory(me, memory, "memory", &me->refused);
+    if (status) return status;
+    if (atomic_load(&r->readers))
+        return motus_fail(&me->refused, MOTUS_ERR_STATE,
+                          "a pending request searches the reference");
+    status =
+        r->ops->planes_fill(r->planes, me->state, luma, memory, r->has_half, stream, &me->error);
+    if (!status) r->filled = 1;
+    return status;
+}
+
+MotusStatus motus_me_reference_block(const MotusMeReference *r, int x, int y, MotusMv mv, int width,
+                                     int height, uint8_t *dst, ptrdiff_t stride) {
+    if (!r || !dst || width < 4 || height < 4 || width > 16 || height > 16 ||
+        (width | height) & 3 || stride < width)
+        return MOTUS_ERR_ARGUMENT;
+    if (x < -MOTUS_MAX_SIZE || y < -MOTUS_MAX_SIZE || x > MOTUS_MAX_SIZE || y > MOTUS_MAX_SIZE)
+        return MOTUS_ERR_ARGUMENT;
+    if (!r->has_half && (mv.x | mv.y) & 3) return MOTUS_ERR_ARGUMENT;
+    if (!r->ops->block) return MOTUS_ERR_UNSUPPORTED;
+    if (!r->filled) return MOTUS_ERR_STATE;
+    ptrdiff_t from_stride = stride;
+    const uint8_t *from = r->ops->block(r->planes, x, y, mv, width, height, dst, &from_stride);
+    for (int row = 0; from != dst && row < height; row++)
+        memcpy(dst + row * stride, from + row * from_stride, (size_t)width);
+    return MOTUS_OK;
+}
+
+MotusMeCentres motus_me_centres_default(const MotusPlane *cur, const MotusMeReference *reference,
+                                        MotusMv *centre) {
+    return (MotusMeCentres){
+        .size = sizeof(MotusMeCentres), .cur = cur, .reference = reference, .centre = centre};
+}
+
+MotusStatus motus_me_centres(MotusMe *me, const MotusMeCentres *centres) {
+    MotusStatus status = begin_call(me);
+    if (status) return status;
+    if (!centres) return motus_fail(&me->refused, MOTUS_ERR_ARGUMENT, "the parameters are NULL");
+    if (centres->size != sizeof *centres)
+        return motus_fail(&me->refused, MOTUS_ERR_ARGUMENT, "size is %zu, must be %zu",
+                          centres->size, sizeof *centres);
+    MotusMeCentres c = *centres;
+    if (!c.reach) c.reach = MOTUS_ME_MAX_REACH;
+    if (!c.limit_x) c.limit_x = MOTUS_MAX_CENTRE;
+    if (!c.limit_y) c.limit_y = MOTUS_MAX_CENTRE;
+    status = motus_me_check_centres(me, &c, &me->refused);
+    return status ? status : me->ops->centres(me->state, &c, c.reference->planes, &me->error);
+}
+
+// ---- Requests -----------------------------------------------------------------------------------
+
+MotusMeRequest motus_me_request_default(const MotusPlane *cur, const MotusMeTarget *target,
+                                        int n_targets) {
+    return (MotusMeRequest){.size = sizeof(MotusMeRequest),
+                            .target_size = sizeof *target,
+                            .cur = cur,
+                            .target = target,
+                            .n_targets = n_targets};
+}
+
+MotusStatus motus_me_request(MotusMe *me, const MotusMeRequest *request) {
+    MotusStatus status = begin_call(me);
+    if (!status) status = motus_me_check_request(me, request, &me->refused);
+    if (status) return status;
+    if (me->submitted - me->received == MOTUS_ME_IN_FLIGHT) return MOTUS_AGAIN;
+    void *planes[MOTUS_ME_MAX_TARGETS];
+    for (int i = 0; i < request->n_targets; i++) planes[i] = request->target[i].reference->planes;
+    status = me->ops->request(me->state, request, planes, &me->error);
+    if (status) return status;
+    const uint64_t at = me->submitted++ % MOTUS_ME_IN_FLIGHT;
+    me->pending[at].request = *request;
+    me->pending[at].request.target = me->pending[at].target;
+    for (int i = 0; i < request->n_targets; i++) {
+        me->pending[at].target[i] = request->target[i];
+        atomic_fetch_add(&motus_me_reference_ref(request->target[i].reference)->readers, 1);
+    }
+    return MOTUS_OK;
+}
+
+// The request stays pending if the device failed or it is not ready.
+MotusStatus motus_me_wait(MotusMe *me, void **opaque, int timeout_ms) {
+    if (opaque) *opaque = NULL;
+    MotusStatus status = begin_call(me);
+    if (!me) return status;
+    if (me->submitted == me->received) return MOTUS_END;
+    const MotusMeRequest *r = &me->pending[me->received % MOTUS_ME_IN_FLIGHT].request;
+    if (!status && me->ops->finish) status = me->ops->finish(me->state, r, timeout_ms, &me->error);
+    if (status) return status;
+    if (opaque) *opaque = r->opaque;
+    drop_oldest(me);
     return MOTUS_OK;
 }
 
 MotusStatus motus_me_search(MotusMe *me, const MotusPlane *cur, const MotusPlane *ref,
                             const MotusMeHints *hints, MotusField *field) {
-    MotusStatus status = motus_me_begin_call(me);
+    MotusStatus status = begin_call(me);
     if (!status) status = motus_me_check_plane(me, cur, "cur", &me->refused);
     if (!status) status = motus_me_check_plane(me, ref, "ref", &me->refused);
-    if (!status) status = check_field(me, field, &me->refused);
-    if (!status) status = motus_me_check_hints(me, hints, MOTUS_MEMORY_HOST, &me->refused);
+    if (!status) status = motus_me_check_field(me, field, &me->refused);
     if (status) return status;
     if (me->submitted != me->received)
-        return motus_fail(&me->refused, MOTUS_ERR_STATE, "jobs or requests are pending");
-    return me->ops->search(me->state, cur, ref, hints, field, &me->error);
-}
-
-// ---- Several pictures in flight -----------------------------------------------------------------
-
-static MotusStatus check_job(const MotusMe *me, const MotusMeJob *job, MotusError *error) {
-    if (!job) REFUSE("job is NULL");
-    MotusStatus status = motus_me_check_plane(me, job->cur, "cur", error);
-    if (!status && job->ref) status = motus_me_check_plane(me, job->ref, "ref", error);
-    if (!status) status = motus_me_check_memory(job->memory, "memory", error);
+        return motus_fail(&me->refused, MOTUS_ERR_STATE, "requests are pending");
+    if (!me->own) status = motus_me_reference_alloc(&me->own, me);
+    if (!status) status = motus_me_reference_fill(me->own, me, ref, MOTUS_MEMORY_HOST, NULL);
     if (status) return status;
-    const int on_device = job->device_mv != NULL; // the results
-    if (on_device != (job->device_sad != NULL) || on_device != (job->device_cost != NULL))
-        REFUSE("device_mv, device_sad and device_cost must all be NULL, or none");
-    if (!on_device || job->field) status = check_field(me, job->field, error);
-    if (!status) status = motus_me_check_hints(me, job->hints, MOTUS_MEMORY_HOST, error);
-    if (!status && !job->ref && !me->has_job)
-        status = motus_fail(error, MOTUS_ERR_STATE, "ref is NULL, and no job was before");
-    if (!status) status = motus_me_check_host(me, job->memory, "memory", error);
-    if (!status && on_device)
-        status = motus_me_check_host(me, MOTUS_MEMORY_DEVICE, "device_mv", error);
-    return status;
-}
-
-MotusStatus motus_me_submit(MotusMe *me, const MotusMeJob *job) {
-    MotusStatus status = motus_me_begin_call(me);
-    if (!status) status = check_job(me, job, &me->refused);
-    if (!status) status = motus_me_ready(me);
-    if (status) return status;
-    status = me->ops->submit(me->state, job, &me->error);
-    if (status) return status;
-    MotusMePending *p = pending_at(me, me->submitted++);
-    p->is_request = 0;
-    p->field = job->device_mv ? NULL : job->field;
-    me->has_job = 1;
-    return MOTUS_OK;
-}
-
-MotusStatus motus_me_request(MotusMe *me, const MotusMeRequest *request) {
-    MotusStatus status = motus_me_begin_call(me);
-    if (!status) status = motus_request_check(me, request, &me->refused);
-    if (!status) status = motus_me_ready(me);
-    if (status) return status;
-    void *planes[MOTUS_ME_MAX_TARGETS];
-    for (int i = 0; i < request->n_targets; i++) planes[i] = request->target[i].reference->planes;
-    status = me->ops->request(me->state, request, planes, &me->error);
-    if (status) return status;
-    MotusMePending *p = pending_at(me, me->submitted++);
-    p->is_request = 1;
-    p->request = *request;
-    p->request.target = p->target;
-    for (int i = 0; i < request->n_targets; i++) {
-        p->target[i] = request->target[i];
-        motus_reference_hold(p->target[i].reference);
-    }
-    return MOTUS_OK;
-}
-
-// Takes the oldest job or request, which stays pending if the device failed or it is not ready.
-static MotusStatus take(MotusMe *me, MotusField **field, void **opaque, int timeout_ms) {
-    MotusStatus status = motus_me_begin_call(me);
-    if (!me) return status;
-    if (me->submitted == me->received) return MOTUS_END;
-    const MotusMePending *p = pending_at(me, me->received);
-    if (!status)
-        status =
-            me->ops->finish(me->state, p->is_request ? &p->request : NULL, timeout_ms, &me->error);
-    if (status) return status;
-    if (field && !p->is_request) *field = p->field;
-    if (opaque && p->is_request) *opaque = p->request.opaque;
-    release_references(p);
-    me->received++;
-    return MOTUS_OK;
-}
-
-MotusStatus motus_me_receive(MotusMe *me, MotusField **field) {
-    if (field) *field = NULL;
-    return take(me, field, NULL, -1);
-}
-
-MotusStatus motus_me_wait(MotusMe *me, void **opaque, int timeout_ms) {
-    if (opaque) *opaque = NULL;
-    return take(me, NULL, opaque, timeout_ms);
+    const MotusMeTarget target = {.reference = me->own,
+                                  .hints = hints,
+                                  .mv = field->mv[0],
+                                  .sad = field->sad[0],
+                                  .cost = field->cost[0]};
+    const MotusMeRequest request = motus_me_request_default(cur, &target, 1);
+    status = motus_me_request(me, &request);
+    return status ? status : motus_me_wait(me, NULL, -1);
 }

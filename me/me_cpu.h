@@ -4,6 +4,7 @@
 #define ME_ME_CPU_H
 
 #include "me/centres/centres.h"
+#include "me/pixel/pixel.h"
 #include "me/search/refine.h"
 
 typedef struct MotusMeCpu {
@@ -14,11 +15,9 @@ typedef struct MotusMeCpu {
     const MotusPixelOps *pixel;
     uint8_t *scratch;    // scratch_size bytes per thread
     size_t scratch_size; // multiple of 64
-    MotusCoarse coarse;
+    MotusDownscaled downscaled;
     MotusCentres centres; // of motus_me_cpu_predict_by_mb
     MotusPlane cur;       // whole MBs; used if the size is no multiple of 16
-    MotusRefLuma ref;     // prepared from a caller's plane
-    MotusPlane last;      // the last job's picture, allocated with the first job
 } MotusMeCpu;
 
 // Opens it for a valid configuration. MOTUS_ERR_MEMORY.
@@ -37,7 +36,7 @@ void motus_me_cpu_search_mb(const MotusMeCpu *cpu, const MotusPlane *cur, const 
 // Predicts a search centre for each MB. Reads no results of the picture itself.
 void motus_me_cpu_predict(MotusMeCpu *cpu, const MotusCentresPicture *picture);
 
-// Prepares the same for motus_centre_of(&cpu->centres, mb).
+// Prepares predictions by motus_centre_of(&cpu->centres, mb).
 void motus_me_cpu_predict_by_mb(MotusMeCpu *cpu, const MotusCentresPicture *picture);
 
 #endif

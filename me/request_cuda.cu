@@ -4,6 +4,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "me/request_cuda.h"
 
+#include <cstddef>
+
 #include "common/slots.h"
 #include "me/chain.cuh"
 #include "me/field.h"
@@ -12,15 +14,38 @@
 
 extern "C" {
 #include "common/alloc.h"
+#include "common/cpu.h"
 }
 
 namespace {
+
+// Results of a target in the order of MotusMeTarget: where it has the pointer, bytes of an entry,
+// an entry per block or per MB.
+enum { MV, SAD, SATD, COST, SKIP_SAD, SKIP_SATD, ZERO_SAD, RESULTS };
+struct Result {
+    size_t member, entry;
+    bool by_block;
+};
+constexpr Result results[RESULTS] = {{offsetof(MotusMeTarget, mv), sizeof(MotusMv), true},
+                                     {offsetof(MotusMeTarget, sad), 2, true},
+                                     {offsetof(MotusMeTarget, satd), 4, true},
+                                     {offsetof(MotusMeTarget, cost), 4, true},
+                                     {offsetof(MotusMeTarget, skip_sad), 2, false},
+                                     {offsetof(MotusMeTarget, skip_satd), 4, false},
+                                     {offsetof(MotusMeTarget, zero_sad), 2, false}};
+
+// Returns the caller's array for result k; NULL: not wanted.
+void *wanted_of(const MotusMeTarget &t, int k) {
+    void *array;
+    memcpy(&array, reinterpret_cast<const char *>(&t) + results[k].member, sizeof array);
+    return array;
+}
 
 // Offsets in a slot's device memory; from `results` on there is a pinned copy.
 struct Layout {
     size_t cur, upload, modes, wanted, results, mask, stats, end;
     size_t centre, predictor, lambda, skip, hints_step; // target 0's; bytes to the next target's
-    size_t mv, sad, satd, cost, skip_sad, skip_satd, zero_sad, found_step; // the same
+    size_t found[RESULTS], found_step;                  // the same
 };
 
 struct Slot {
@@ -36,6 +61,7 @@ struct Slot {
 struct MotusRequestCuda {
     MotusMeConfig config;
     int width, height, mb_width, n_mb; // whole MBs
+    int threads;
     Slot slot[MOTUS_ME_IN_FLIGHT];
     uint64_t submitted, finished;
 };
@@ -64,30 +90,29 @@ Layout lay_out(const MotusRequestCuda *q, int n_targets) {
     l.mask = motus_slot_reserve(&end, n);
     l.stats = motus_slot_reserve(&end, n * sizeof(MotusMbStats));
     first = end;
-    l.mv = motus_slot_reserve(&end, MOTUS_BLOCKS * n * sizeof(MotusMv));
-    l.sad = motus_slot_reserve(&end, MOTUS_BLOCKS * n * sizeof(uint16_t));
-    l.satd = motus_slot_reserve(&end, MOTUS_BLOCKS * n * sizeof(uint32_t));
-    l.cost = motus_slot_reserve(&end, MOTUS_BLOCKS * n * sizeof(uint32_t));
-    l.skip_sad = motus_slot_reserve(&end, n * sizeof(uint16_t));
-    l.skip_satd = motus_slot_reserve(&end, n * sizeof(uint32_t));
-    l.zero_sad = motus_slot_reserve(&end, n * sizeof(uint16_t));
+    for (int k = 0; k < RESULTS; k++)
+        l.found[k] = motus_slot_reserve(&end, n * results[k].entry *
+                                                  (results[k].by_block ? MOTUS_BLOCKS : 1));
     l.found_step = end - first;
     l.end = first + l.found_step * (size_t)n_targets;
     return l;
 }
 
-// Grows the memory of a slot without a pending request.
-MotusStatus grow(Slot *s, size_t device_bytes, size_t host_bytes, MotusError *error) {
+// Lays out a slot without a pending request, and grows its memory.
+MotusStatus prepare_slot(const MotusRequestCuda *q, Slot *s, int n_targets, bool to_host,
+                         MotusError *error) {
+    s->layout = lay_out(q, n_targets);
+    const size_t host_bytes = to_host ? s->layout.end - s->layout.results : 0;
     MotusStatus status = MOTUS_OK;
-    if (s->device_bytes < device_bytes) {
+    if (s->device_bytes < s->layout.end) {
         cudaFree(s->device);
         s->device = NULL, s->device_bytes = 0;
-        status =
-            motus_cuda_check(cudaMalloc((void **)&s->device, device_bytes), "device memory", error);
+        status = motus_cuda_check(cudaMalloc((void **)&s->device, s->layout.end), "device memory",
+                                  error);
         if (!status)
-            status = motus_cuda_check(cudaMemsetAsync(s->device, 0, device_bytes, s->chain.stream),
+            status = motus_cuda_check(cudaMemsetAsync(s->device, 0, s->layout.end, s->chain.stream),
                                       "device memory", error);
-        if (!status) s->device_bytes = device_bytes;
+        if (!status) s->device_bytes = s->layout.end;
     }
     if (!status && s->host_bytes < host_bytes) {
         cudaFreeHost(s->host);
@@ -113,17 +138,17 @@ struct Job {
 
     size_t n() const { return (size_t)q->n_mb; }
     cudaStream_t stream() const { return s->chain.stream; }
-    // Target i's hints and results.
+    // Target i's hints and results in the slot.
     uint8_t *hint(size_t at, int i) const {
         return s->device + at + s->layout.hints_step * (size_t)i;
     }
-    uint8_t *found(size_t at, int i) const {
-        return s->device + at + s->layout.found_step * (size_t)i;
+    uint8_t *found(int k, int i) const {
+        return s->device + s->layout.found[k] + s->layout.found_step * (size_t)i;
     }
-    // Returns the destination of a result: the caller's device memory, or the slot.
-    template <class T> T *result(T *wanted, uint8_t *own) const {
-        return wanted && r->results_memory == MOTUS_MEMORY_DEVICE ? wanted
-                                                                  : reinterpret_cast<T *>(own);
+    // Returns the destination of target i's result k: the caller's device memory, or the slot.
+    template <class T> T *result(int k, int i) const {
+        void *wanted = wanted_of(r->target[i], k);
+        return (T *)(wanted && r->results_memory == MOTUS_MEMORY_DEVICE ? wanted : found(k, i));
     }
     MotusStatus check(cudaError_t status, const char *what) const {
         return motus_cuda_check(status, what, error);
@@ -142,7 +167,7 @@ MotusStatus copy_mvs(const Job &j, const MotusMv *from, uint8_t *to, int limit, 
         return j.copy(to, from, j.n() * sizeof *from, "upload of hints");
     clip_mvs<<<blocks_for(j.n()), THREADS, 0, j.stream()>>>(reinterpret_cast<MotusMv *>(to), from,
                                                             j.q->n_mb, limit, step);
-    return motus_cuda_launched("hints", j.error);
+    return j.check(cudaGetLastError(), "hints");
 }
 
 MotusStatus copy_hints(const Job &j, int i, MotusSearchPicture *p) {
@@ -160,134 +185,119 @@ MotusStatus copy_hints(const Job &j, int i, MotusSearchPicture *p) {
                   "upload of hints");
 }
 
-MotusStatus search_target(const Job &j, int i, const MotusReferenceCuda *reference) {
+MotusStatus search_target(const Job &j, int i, const MotusRefLuma *ref) {
     const MotusMeTarget *t = &j.r->target[i];
     const MotusMeConfig *c = &j.q->config;
-    const Layout &l = j.s->layout;
-    const MotusRefLuma *ref = &reference->luma;
+    const int width = j.q->width, height = j.q->height;
     const bool refined = c->subpel != MOTUS_SUBPEL_FULL;
     if (!t->mv && !t->sad && !t->satd && !t->cost) return MOTUS_OK;
     MotusSearchPicture p = {};
     p.cur = j.cur.data, p.cur_stride = (int)j.cur.stride;
     p.ref = ref->plane[0], p.ref_stride = (int)ref->stride;
-    p.mv = j.result(t->mv, j.found(l.mv, i)), p.sad = j.result(t->sad, j.found(l.sad, i));
-    p.cost = j.result(t->cost, j.found(l.cost, i));
+    p.mv = j.result<MotusMv>(MV, i), p.sad = j.result<uint16_t>(SAD, i);
+    p.cost = j.result<uint32_t>(COST, i);
     MotusStatus status = copy_hints(j, i, &p);
     if (!status)
-        status = j.check(motus_search_masked_cuda(&p, j.mask, j.q->width, j.q->height, c->range,
-                                                  c->modes, j.stream()),
-                         "search");
-    if (!status && c->subpel == MOTUS_SUBPEL_BEST)
-        status = j.check(motus_refine_best_cuda(&p, ref, j.q->width, j.q->height, c->range,
-                                                c->modes, j.wanted, j.stream()),
-                         "refinement");
-    else if (!status && refined)
-        status = j.check(motus_refine_cuda(&p, ref, j.q->width, j.q->height, c->subpel, c->modes,
-                                           j.wanted, j.stream()),
+        status = j.check(
+            j.mask ? motus_search_masked_cuda(&p, j.mask, width, height, c->range, c->modes,
+                                              j.stream())
+                   : motus_search_cuda(&p, 1, width, height, c->range, c->modes, j.stream()),
+            "search");
+    if (!status && refined)
+        status = j.check(c->subpel == MOTUS_SUBPEL_BEST
+                             ? motus_refine_best_cuda(&p, ref, width, height, c->range, c->modes,
+                                                      j.wanted, j.stream())
+                             : motus_refine_cuda(&p, ref, width, height, c->subpel, c->modes,
+                                                 j.wanted, j.stream()),
                          "refinement");
     if (status || !t->satd) return status;
     find_satd<<<blocks_for(MOTUS_BLOCKS * j.n()), THREADS, 0, j.stream()>>>(
-        j.result(t->satd, j.found(l.satd, i)), p, j.cur, *ref, motus_block_table(), j.mask,
-        c->modes, refined, j.q->mb_width, j.q->n_mb);
-    return motus_cuda_launched("SATDs", j.error);
+        j.result<uint32_t>(SATD, i), p, j.cur, *ref, motus_block_table(), j.mask, c->modes, refined,
+        j.q->mb_width, j.q->n_mb);
+    return j.check(cudaGetLastError(), "SATDs");
 }
 
+// Measures the picture's MBs at the target's skip MVs and at zero.
 MotusStatus measure_target(const Job &j, int i, const MotusReferenceCuda *reference) {
     const MotusMeTarget *t = &j.r->target[i];
-    const Layout &l = j.s->layout;
     if (!t->skip_sad && !t->skip_satd && !t->zero_sad) return MOTUS_OK;
     Measures m = {};
-    MotusStatus status =
-        copy_mvs(j, t->skip_mv, j.hint(l.skip, i), 8191, reference->has_half ? 1 : 4, &m.skip);
+    MotusStatus status = copy_mvs(j, t->skip_mv, j.hint(j.s->layout.skip, i), 8191,
+                                  reference->has_half ? 1 : 4, &m.skip);
     if (status) return status;
-    if (t->skip_sad) m.skip_sad = j.result(t->skip_sad, j.found(l.skip_sad, i));
-    if (t->skip_satd) m.skip_satd = j.result(t->skip_satd, j.found(l.skip_satd, i));
-    if (t->zero_sad) m.zero_sad = j.result(t->zero_sad, j.found(l.zero_sad, i));
+    if (t->skip_sad) m.skip_sad = j.result<uint16_t>(SKIP_SAD, i);
+    if (t->skip_satd) m.skip_satd = j.result<uint32_t>(SKIP_SATD, i);
+    if (t->zero_sad) m.zero_sad = j.result<uint16_t>(ZERO_SAD, i);
     measure<<<blocks_for(j.n()), THREADS, 0, j.stream()>>>(m, j.cur, reference->luma, j.mask,
                                                            j.q->mb_width, j.q->n_mb);
-    return motus_cuda_launched("distances", j.error);
+    return j.check(cudaGetLastError(), "distances");
 }
 
-// Makes the mask, unless all blocks of all MBs are wanted.
-MotusStatus prepare_mask(Job &j) {
+// Makes the mask, unless all blocks of all MBs are wanted; describes the picture's MBs if the
+// request has statistics.
+MotusStatus mask_and_describe(Job &j) {
     const MotusMeRequest *r = j.r;
-    j.s->masked = r->modes || r->region.width;
-    j.mask = j.s->masked ? j.s->device + j.s->layout.mask : NULL;
-    if (!j.s->masked) return MOTUS_OK;
-    const uint8_t *modes = r->modes;
+    const Layout &l = j.s->layout;
     MotusStatus status = MOTUS_OK;
-    if (modes && r->hints_memory == MOTUS_MEMORY_HOST) {
-        modes = j.s->device + j.s->layout.modes;
-        status = j.copy(j.s->device + j.s->layout.modes, r->modes, j.n(), "upload of modes");
+    j.s->masked = r->modes || r->region.width;
+    if (j.s->masked) {
+        const uint8_t *modes = r->modes;
+        uint64_t *wanted = (uint64_t *)(j.s->device + l.wanted);
+        if (modes && r->hints_memory == MOTUS_MEMORY_HOST) {
+            modes = j.s->device + l.modes;
+            status = j.copy(j.s->device + l.modes, r->modes, j.n(), "upload of modes");
+            if (status) return status;
+        }
+        j.mask = j.s->device + l.mask;
+        j.wanted = MotusWantedBlocks{wanted, 1};
+        make_mask<<<blocks_for(j.n()), THREADS, 0, j.stream()>>>(
+            j.s->device + l.mask, wanted, motus_block_table(), modes, j.q->config.modes, r->region,
+            j.q->mb_width, j.q->n_mb);
+        status = j.check(cudaGetLastError(), "mask");
     }
-    if (status) return status;
-    uint64_t *wanted = (uint64_t *)(j.s->device + j.s->layout.wanted);
-    j.wanted = MotusWantedBlocks{wanted, 1};
-    make_mask<<<blocks_for(j.n()), THREADS, 0, j.stream()>>>(
-        j.s->device + j.s->layout.mask, wanted, motus_block_table(), modes, j.q->config.modes,
-        r->region, j.q->mb_width, j.q->n_mb);
-    return motus_cuda_launched("mask", j.error);
-}
-
-MotusStatus describe_picture(const Job &j) {
-    if (!j.r->stats) return MOTUS_OK;
-    describe<<<blocks_for(j.n()), THREADS, 0, j.stream()>>>(
-        j.result(j.r->stats, j.s->device + j.s->layout.stats), j.cur, j.mask, j.q->mb_width,
-        j.q->n_mb);
-    return motus_cuda_launched("statistics", j.error);
+    if (status || !r->stats) return status;
+    MotusMbStats *stats = r->results_memory == MOTUS_MEMORY_DEVICE
+                              ? r->stats
+                              : (MotusMbStats *)(j.s->device + l.stats);
+    describe<<<blocks_for(j.n()), THREADS, 0, j.stream()>>>(stats, j.cur, j.mask, j.q->mb_width,
+                                                            j.q->n_mb);
+    return j.check(cudaGetLastError(), "statistics");
 }
 
 // ---- Results that go to the host ----------------------------------------------------------------
 
-// Copies a result from the slot's device memory to the pinned block.
-MotusStatus down(const Job &j, const void *wanted, uint8_t *from, size_t bytes) {
-    if (!wanted) return MOTUS_OK;
-    const size_t at = (size_t)(from - j.s->device) - j.s->layout.results;
-    return j.copy(j.s->host + at, from, bytes, "download");
-}
-
-// Returns the number of blocks up to the last one of the modes.
-size_t blocks_of(uint32_t modes) {
-    size_t n = 0;
-    for (size_t b = 0; b < MOTUS_BLOCKS; b++)
-        if (modes >> motus_blocks[b].mode & 1) n = b + 1;
-    return n;
-}
-
+// Copies the wanted results from the slot's device memory to its pinned block.
 MotusStatus download(const Job &j) {
     const Layout &l = j.s->layout;
-    const size_t n = j.n(), all = n * blocks_of(j.q->config.modes);
-    MotusStatus status = down(j, j.mask, j.s->device + l.mask, n);
-    if (!status) status = down(j, j.r->stats, j.s->device + l.stats, n * sizeof(MotusMbStats));
-    for (int i = 0; i < j.r->n_targets && !status; i++) {
-        const MotusMeTarget *t = &j.r->target[i];
-        status = down(j, t->mv, j.found(l.mv, i), all * sizeof *t->mv);
-        if (!status) status = down(j, t->sad, j.found(l.sad, i), all * sizeof *t->sad);
-        if (!status) status = down(j, t->satd, j.found(l.satd, i), all * sizeof *t->satd);
-        if (!status) status = down(j, t->cost, j.found(l.cost, i), all * sizeof *t->cost);
-        if (!status) status = down(j, t->skip_sad, j.found(l.skip_sad, i), n * sizeof *t->skip_sad);
-        if (!status)
-            status = down(j, t->skip_satd, j.found(l.skip_satd, i), n * sizeof *t->skip_satd);
-        if (!status) status = down(j, t->zero_sad, j.found(l.zero_sad, i), n * sizeof *t->zero_sad);
-    }
+    uint8_t *const host = j.s->host - l.results; // plus the layout's offset
+    size_t blocks = 0;                           // up to the last one of the modes
+    for (size_t b = 0; b < MOTUS_BLOCKS; b++)
+        if (j.q->config.modes >> motus_blocks[b].mode & 1) blocks = b + 1;
+    MotusStatus status = MOTUS_OK;
+    if (j.mask) status = j.copy(host + l.mask, j.s->device + l.mask, j.n(), "download");
+    if (!status && j.r->stats)
+        status =
+            j.copy(host + l.stats, j.s->device + l.stats, j.n() * sizeof(MotusMbStats), "download");
+    for (int i = 0; i < j.r->n_targets; i++)
+        for (int k = 0; k < RESULTS && !status; k++)
+            if (wanted_of(j.r->target[i], k))
+                status = j.copy(host + (j.found(k, i) - j.s->device), j.found(k, i),
+                                j.n() * results[k].entry * (results[k].by_block ? blocks : 1),
+                                "download");
     return status;
 }
 
 void store(const MotusRequestCuda *q, const Slot *s, const MotusMeRequest *r) {
     const Layout &l = s->layout;
-    const uint8_t *host = s->host, *mask = s->masked ? host + (l.mask - l.results) : NULL;
-    motus_stats_store(r->stats, (const MotusMbStats *)(host + (l.stats - l.results)), mask,
-                      q->n_mb);
-    for (int i = 0; i < r->n_targets; i++) {
-        uint8_t *found = s->host + l.found_step * (size_t)i - l.results; // plus the layout's offset
-        MotusMeTarget from = {};
-        from.mv = (MotusMv *)(found + l.mv), from.sad = (uint16_t *)(found + l.sad);
-        from.satd = (uint32_t *)(found + l.satd), from.cost = (uint32_t *)(found + l.cost);
-        from.skip_sad = (uint16_t *)(found + l.skip_sad),
-        from.skip_satd = (uint32_t *)(found + l.skip_satd);
-        from.zero_sad = (uint16_t *)(found + l.zero_sad);
-        motus_target_store(&r->target[i], &from, q->config.modes, mask, q->n_mb);
-    }
+    const uint8_t *host = s->host - l.results, *mask = s->masked ? host + l.mask : NULL;
+    if (r->stats)
+        motus_result_store(r->stats, host + l.stats, sizeof *r->stats, 0, mask, q->n_mb, 1);
+    for (int i = 0; i < r->n_targets; i++)
+        for (int k = 0; k < RESULTS; k++)
+            if (void *to = wanted_of(r->target[i], k))
+                motus_result_store(to, host + l.found[k] + l.found_step * (size_t)i,
+                                   results[k].entry, results[k].by_block ? q->config.modes : 0,
+                                   mask, q->n_mb, q->threads);
 }
 
 } // namespace
@@ -302,9 +312,11 @@ MotusStatus motus_request_cuda_open(MotusRequestCuda **requests, const MotusMeCo
     q->mb_width = motus_mbs(config->width);
     q->n_mb = q->mb_width * motus_mbs(config->height);
     q->width = 16 * q->mb_width, q->height = 16 * motus_mbs(config->height);
+    q->threads = motus_cpu_threads(config->threads);
     MotusStatus status = MOTUS_OK;
     for (Slot *s = q->slot; s < q->slot + MOTUS_ME_IN_FLIGHT && !status; s++)
         status = motus_chain_open(&s->chain, error);
+    if (!status) status = prepare_slot(q, &q->slot[0], 1, true, error);
     if (status) motus_request_cuda_close(requests);
     return status;
 }
@@ -327,10 +339,8 @@ MotusStatus motus_request_cuda_submit(MotusRequestCuda *q, const MotusMeRequest 
                                       const MotusReferenceCuda *const *reference,
                                       MotusError *error) {
     Slot *s = &q->slot[q->submitted % MOTUS_ME_IN_FLIGHT];
-    s->layout = lay_out(q, r->n_targets);
     const bool to_host = r->results_memory == MOTUS_MEMORY_HOST;
-    MotusStatus status =
-        grow(s, s->layout.end, to_host ? s->layout.end - s->layout.results : 0, error);
+    MotusStatus status = prepare_slot(q, s, r->n_targets, to_host, error);
     if (status) return status;
     Job j = {q,    s,         r,    {s->device + s->layout.cur, q->width, q->width, q->height},
              NULL, {NULL, 0}, error};
@@ -338,11 +348,10 @@ MotusStatus motus_request_cuda_submit(MotusRequestCuda *q, const MotusMeRequest 
     if (!status)
         status = motus_chain_copy_padded(&s->chain, &j.cur, s->device + s->layout.upload, r->cur,
                                          r->memory, error);
-    if (!status) status = prepare_mask(j);
-    if (!status) status = describe_picture(j);
+    if (!status) status = mask_and_describe(j);
     for (int i = 0; i < r->n_targets && !status; i++) {
         status = j.check(cudaStreamWaitEvent(s->chain.stream, reference[i]->ready, 0), "wait");
-        if (!status) status = search_target(j, i, reference[i]);
+        if (!status) status = search_target(j, i, &reference[i]->luma);
         if (!status) status = measure_target(j, i, reference[i]);
     }
     if (!status && to_host) status = download(j);

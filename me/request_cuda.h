@@ -1,17 +1,29 @@
-// Requests and predicted centres on a CUDA device, which is the current one in all calls. Same
-// results as me_cpu.c. For .cu files.
+// Requests on a CUDA device, which is the current one in all calls; equal me_cpu.c. For .cu files.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ME_REQUEST_CUDA_H
 #define ME_REQUEST_CUDA_H
 
-#include "me/reference_cuda.h"
+#include <cuda_runtime_api.h>
+
+#include "me/pixel/ref_luma.h"
 #include "motus/me_request.h"
 
+// The planes of a reference in device memory.
+typedef struct MotusReferenceCuda {
+    int device, has_half; // has_half: MVs may have fractions
+    uint8_t *memory;      // holds both:
+    MotusRefLuma luma;
+    MotusPlane upload;
+    cudaStream_t stream; // used if the caller has none
+    cudaEvent_t ready;   // the planes are complete
+} MotusReferenceCuda;
+
+// Opens the queue, with memory for a request of one target.
 typedef struct MotusRequestCuda MotusRequestCuda;
 MotusStatus motus_request_cuda_open(MotusRequestCuda **requests, const MotusMeConfig *config,
                                     MotusError *error);
-void motus_request_cuda_close(
-    MotusRequestCuda **requests); // blocks until pending requests are done
+// Blocks until pending requests are done. Accepts NULL inside.
+void motus_request_cuda_close(MotusRequestCuda **requests);
 
 // Starts a request; reference: of each target. At most MOTUS_ME_IN_FLIGHT are pending.
 MotusStatus motus_request_cuda_submit(MotusRequestCuda *requests, const MotusMeRequest *request,
@@ -20,13 +32,5 @@ MotusStatus motus_request_cuda_submit(MotusRequestCuda *requests, const MotusMeR
 // Completes the oldest, which was submitted as *request. MOTUS_AGAIN: not done in time.
 MotusStatus motus_request_cuda_finish(MotusRequestCuda *requests, const MotusMeRequest *request,
                                       int timeout_ms, MotusError *error);
-
-// Predicted centres, one picture at a time.
-typedef struct MotusPredictCuda MotusPredictCuda;
-MotusStatus motus_predict_cuda_open(MotusPredictCuda **predict, const MotusMeConfig *config,
-                                    MotusError *error);
-void motus_predict_cuda_close(MotusPredictCuda **predict); // accepts NULL inside, as above
-MotusStatus motus_predict_cuda(MotusPredictCuda *predict, const MotusMeCentres *wanted,
-                               const MotusReferenceCuda *reference, MotusError *error);
 
 #endif

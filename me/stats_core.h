@@ -43,23 +43,8 @@ MOTUS_HD int motus_mb_has(int x, int y) {
     return (x ? MOTUS_HAS_LEFT : 0) | (y ? MOTUS_HAS_TOP : 0) | (x && y ? MOTUS_HAS_CORNER : 0);
 }
 
-// Computes SAD and SATD of an MB against a prediction, rows of 16 samples. ops: for the CPU.
-MOTUS_HD void motus_mb_compare(const MotusPixelOps *ops, const uint8_t *at, ptrdiff_t stride,
-                               const uint8_t pred[256], uint32_t *sad, uint32_t *satd) {
-#ifdef __CUDA_ARCH__
-    *sad = *satd = 0;
-    for (int i = 0; i < 16; i++) {
-        const int u = 4 * (i & 3), v = 4 * (i >> 2);
-        *sad += motus_sad4x4(at + v * stride + u, stride, pred + 16 * v + u, 16);
-        *satd += motus_satd4x4(at + v * stride + u, stride, pred + 16 * v + u, 16);
-    }
-#else
-    *sad = ops->sad(at, stride, pred, 16, 16, 16);
-    *satd = ops->satd(at, stride, pred, 16, 16, 16);
-#endif
-}
-
-// Computes all statistics of the MB at `at`, whose available neighbours are `has`.
+// Computes all statistics of the MB at `at`, whose available neighbours are `has`. ops: for the
+// CPU.
 MOTUS_HD MotusMbStats motus_mb_describe(const MotusPixelOps *ops, const uint8_t *at,
                                         ptrdiff_t stride, int has) {
     MotusMbStats stats;
@@ -72,7 +57,17 @@ MOTUS_HD MotusMbStats motus_mb_describe(const MotusPixelOps *ops, const uint8_t 
         uint32_t sad, satd;
         if (!motus_intra16x16_allowed(mode, has)) continue;
         motus_intra16x16(pred, 16, &edge, mode);
-        motus_mb_compare(ops, at, stride, pred, &sad, &satd);
+#ifdef __CUDA_ARCH__
+        sad = satd = 0;
+        for (int i = 0; i < 16; i++) {
+            const int u = 4 * (i & 3), v = 4 * (i >> 2);
+            sad += motus_sad4x4(at + v * stride + u, stride, pred + 16 * v + u, 16);
+            satd += motus_satd4x4(at + v * stride + u, stride, pred + 16 * v + u, 16);
+        }
+#else
+        sad = ops->sad(at, stride, pred, 16, 16, 16);
+        satd = ops->satd(at, stride, pred, 16, 16, 16);
+#endif
         if (satd >= stats.intra_satd) continue; // the first of equals
         stats.intra_mode = (uint8_t)mode;
         stats.intra_sad = (uint16_t)sad;

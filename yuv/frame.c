@@ -1,3 +1,4 @@
+// Frames, their copies, and the pool.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "motus/frame.h"
 
@@ -5,38 +6,37 @@
 #include <string.h>
 
 #include "common/alloc.h"
+#include "motus/upload.h"
+#include "yuv/frame_pool.h"
 #include "yuv/pad.h"
 #include "yuv/usable.h"
 
 #define ALIGNMENT 64
 
+// One allocation with its frame, which comes first.
 struct MotusFrameOwner {
+    MotusFrame frame;
     atomic_int count;
     void (*release)(void *opaque); // NULL: nothing to release
     void *opaque;
 };
 
-// A frame and its owner are one allocation.
-typedef struct OwnedFrame {
-    MotusFrame frame;
-    struct MotusFrameOwner owner;
-} OwnedFrame;
-
+// Rounds up to ALIGNMENT.
 static size_t align(size_t n) { return (n + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
 
 // Allocates a frame with one reference, and sample_bytes behind it.
 static MotusFrame *frame_new(int width, int height, size_t sample_bytes) {
-    OwnedFrame *owned = motus_alloc(1, align(sizeof *owned) + sample_bytes);
-    if (!owned) return NULL;
-    MotusFrame *frame = &owned->frame;
+    struct MotusFrameOwner *owner = motus_alloc(1, align(sizeof *owner) + sample_bytes);
+    if (!owner) return NULL;
+    MotusFrame *frame = &owner->frame;
     frame->width = width;
     frame->height = height;
     for (int i = 0; i < 3; i++) {
         frame->plane[i].width = i ? (width + 1) / 2 : width;
         frame->plane[i].height = i ? (height + 1) / 2 : height;
     }
-    frame->owner = &owned->owner;
-    atomic_init(&owned->owner.count, 1);
+    frame->owner = owner;
+    atomic_init(&owner->count, 1);
     return frame;
 }
 
@@ -46,7 +46,7 @@ MotusStatus motus_frame_alloc(MotusFrame **frame, int width, int height) {
     size_t luma = luma_stride * (size_t)height, chroma = chroma_stride * (((size_t)height + 1) / 2);
     MotusFrame *f = frame_new(width, height, luma + 2 * chroma);
     if (!f) return MOTUS_ERR_MEMORY;
-    uint8_t *samples = (uint8_t *)f + align(sizeof(OwnedFrame));
+    uint8_t *samples = (uint8_t *)f + align(sizeof(struct MotusFrameOwner));
     f->plane[0].data = samples;
     f->plane[1].data = samples + luma;
     f->plane[2].data = samples + luma + chroma;
@@ -83,6 +83,7 @@ int motus_frame_shared(const MotusFrame *frame) {
     return frame && atomic_load_explicit(&frame->owner->count, memory_order_acquire) > 1;
 }
 
+// Drops the reference of a part.
 static void release_whole(void *opaque) {
     MotusFrame *whole = opaque;
     motus_frame_unref(&whole);
@@ -127,4 +128,42 @@ MotusStatus motus_frame_copy_padded(MotusFrame *dst, const MotusFrame *src) {
     if (dst->width < src->width || dst->height < src->height) return MOTUS_ERR_ARGUMENT;
     for (int i = 0; i < 3; i++) motus_plane_copy_padded(&dst->plane[i], &src->plane[i]);
     return MOTUS_OK;
+}
+
+// ---- The pool -----------------------------------------------------------------------------------
+
+// Takes the first free frame: few frames are in use, and they stay in the caches.
+MotusStatus motus_frame_pool_take(MotusFramePool *pool, MotusFrame **frame) {
+    const int width = pool->width, height = pool->height;
+    MotusFrame **place = NULL;
+    *frame = NULL;
+    for (int i = 0; i < MOTUS_POOL_FRAMES && !place; i++)
+        if (!motus_frame_shared(pool->frame[i])) place = &pool->frame[i];
+    if (!place) return motus_frame_alloc(frame, width, height); // not kept
+    if (!*place) {
+        // In pinned memory, aligned as by motus_frame_alloc, or in ordinary memory if there is
+        // none.
+        const size_t half = align(((size_t)width + 1) / 2);
+        const ptrdiff_t stride[3] = {(ptrdiff_t)align((size_t)width), (ptrdiff_t)half,
+                                     (ptrdiff_t)half};
+        const size_t luma = (size_t)(stride[0] * height),
+                     chroma = half * (((size_t)height + 1) / 2);
+        uint8_t *memory = pool->pinned ? motus_host_alloc(luma + 2 * chroma) : NULL;
+        MotusStatus status;
+        if (memory) {
+            memset(memory, 0, luma + 2 * chroma); // SIMD code reads beyond the last column
+            uint8_t *const data[3] = {memory, memory + luma, memory + luma + chroma};
+            status = motus_frame_wrap(place, width, height, data, stride, motus_host_free, memory);
+            if (status) motus_host_free(memory);
+        } else {
+            status = motus_frame_alloc(place, width, height);
+        }
+        if (status) return status;
+    }
+    *frame = motus_frame_ref(*place);
+    return MOTUS_OK;
+}
+
+void motus_frame_pool_close(MotusFramePool *pool) {
+    for (int i = 0; i < MOTUS_POOL_FRAMES; i++) motus_frame_unref(&pool->frame[i]);
 }

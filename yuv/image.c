@@ -3,8 +3,7 @@
 
 #include <math.h>
 
-#include "common/cpu.h"
-#include "common/threads.h"
+#include "yuv/exec.h"
 #include "yuv/usable.h"
 
 static void round_row(uint8_t *restrict dst, const float *restrict src, int n) {
@@ -32,15 +31,6 @@ static void chroma(uint8_t *restrict cb, uint8_t *restrict cr, const MotusRgbRow
 }
 
 const MotusImageOps motus_image_ops_c = {bytes, floats, luma, chroma, gather};
-
-static const MotusImageOps *choose_ops(const MotusExec *exec) {
-#if defined(__x86_64__)
-    if (!(exec && exec->plain_c) && motus_cpu_flags() & MOTUS_CPU_AVX2)
-        return &motus_image_ops_avx2;
-#endif
-    (void)exec;
-    return &motus_image_ops_c;
-}
 
 // Rounds to 13 fraction bits.
 static int q13(double v) { return (int)lround(v * 8192.0); }
@@ -130,30 +120,6 @@ MotusStatus motus_image_matrix(MotusYuvMatrix *matrix, const MotusImage *image,
 
 // ---- Conversion ---------------------------------------------------------------------------------
 
-static void copy_planes(MotusFrame *dst, const MotusImage *src, const MotusImageOps *ops) {
-    for (int k = 0; k < 3; k++)
-        for (int y = 0; y < dst->plane[k].height; y++)
-            ops->gather(dst->plane[k].data + y * dst->plane[k].stride,
-                        (const uint8_t *)src->data[k] + y * src->row[k], src->pixel[k],
-                        dst->plane[k].width);
-}
-
-// Reads n pixels from (x, y) on; if n is odd, the last one twice.
-static void read_pixels(MotusRgbRow *to, const MotusImage *src, int x, int y, int n,
-                        const MotusImageOps *ops) {
-    const char *at[3];
-    for (int k = 0; k < 3; k++)
-        at[k] = (const char *)src->data[k] + y * src->row[k] + x * src->pixel[k];
-    if (src->samples == MOTUS_SAMPLES_RGB_FLOAT)
-        ops->floats(to, at, src->pixel, n);
-    else
-        ops->bytes(to,
-                   (const uint8_t *const[3]){(const uint8_t *)at[0], (const uint8_t *)at[1],
-                                             (const uint8_t *)at[2]},
-                   src->pixel, n);
-    for (int k = 0; k < 3 && n % 2; k++) to->c[k][n] = to->c[k][n - 1];
-}
-
 // Converts luma rows 2y and 2y + 1 and chroma row y.
 static void convert_rows(MotusFrame *dst, const MotusImage *src, int y, const MotusYuvMatrix *m,
                          const MotusImageOps *ops) {
@@ -161,7 +127,14 @@ static void convert_rows(MotusFrame *dst, const MotusImage *src, int y, const Mo
     for (int x = 0; x < src->width; x += IMAGE_CHUNK) {
         const int n = motus_min(IMAGE_CHUNK, src->width - x), pairs = (n + 1) / 2;
         MotusRgbRow rgb[2];
-        for (int r = 0; r < rows; r++) read_pixels(&rgb[r], src, x, 2 * y + r, n, ops);
+        for (int r = 0; r < rows; r++) {
+            const char *at[3];
+            for (int k = 0; k < 3; k++)
+                at[k] = (const char *)src->data[k] + (2 * y + r) * src->row[k] + x * src->pixel[k];
+            (src->samples == MOTUS_SAMPLES_RGB_FLOAT ? ops->floats : ops->bytes)(&rgb[r], at,
+                                                                                 src->pixel, n);
+            for (int k = 0; k < 3 && n % 2; k++) rgb[r].c[k][n] = rgb[r].c[k][n - 1]; // twice
+        }
         if (rows == 1) rgb[1] = rgb[0];
         for (int r = 0; r < rows; r++)
             ops->luma(dst->plane[0].data + (2 * y + r) * dst->plane[0].stride + x, &rgb[r], n, m);
@@ -177,12 +150,16 @@ MotusStatus motus_image_convert(MotusFrame *dst, const MotusImage *src, const Mo
         dst->height != src->height)
         return MOTUS_ERR_ARGUMENT;
     if (motus_image_matrix(&m, src, colour)) return MOTUS_ERR_ARGUMENT;
-    const MotusImageOps *ops = choose_ops(exec);
+    const MotusImageOps *ops = MOTUS_VERSION(motus_image_ops, exec);
     if (src->samples == MOTUS_SAMPLES_YUV420) {
-        copy_planes(dst, src, ops);
+        for (int k = 0; k < 3; k++)
+            for (int y = 0; y < dst->plane[k].height; y++)
+                ops->gather(dst->plane[k].data + y * dst->plane[k].stride,
+                            (const uint8_t *)src->data[k] + y * src->row[k], src->pixel[k],
+                            dst->plane[k].width);
         return MOTUS_OK;
     }
-    int threads = motus_threads_ready(exec ? exec->threads : 0);
+    int threads = motus_exec_threads(exec);
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int y = 0; y < (src->height + 1) / 2; y++) convert_rows(dst, src, y, &m, ops);
     return MOTUS_OK;

@@ -30,7 +30,7 @@ typedef struct MotusRgbRow {
 
 // Functions on n <= IMAGE_CHUNK pixels; addresses and strides as in MotusImage.
 typedef struct MotusImageOps {
-    void (*bytes)(MotusRgbRow *dst, const uint8_t *const src[3], const ptrdiff_t pixel[3], int n);
+    void (*bytes)(MotusRgbRow *dst, const char *const src[3], const ptrdiff_t pixel[3], int n);
     void (*floats)(MotusRgbRow *dst, const char *const src[3], const ptrdiff_t pixel[3], int n);
     void (*luma)(uint8_t *y, const MotusRgbRow *rgb, int n, const MotusYuvMatrix *matrix);
     void (*chroma)(uint8_t *cb, uint8_t *cr, const MotusRgbRow rgb[2], int n,

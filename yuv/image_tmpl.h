@@ -29,19 +29,18 @@ static void gather(uint8_t *restrict dst, const uint8_t *restrict src, ptrdiff_t
         for (int i = 0; i < n; i++) dst[i] = src[i * pixel];
 }
 
-static void bytes(MotusRgbRow *dst, const uint8_t *const src[3], const ptrdiff_t pixel[3], int n) {
-    const char *const at[3] = {(const char *)src[0], (const char *)src[1], (const char *)src[2]};
-    const int forwards = interleaved(at, pixel, 1), backwards = interleaved(at, pixel, -1);
+static void bytes(MotusRgbRow *dst, const char *const src[3], const ptrdiff_t pixel[3], int n) {
+    const int forwards = interleaved(src, pixel, 1), backwards = interleaved(src, pixel, -1);
     if ((forwards || backwards) && (pixel[0] == 3 || pixel[0] == 4)) {
         uint8_t *low = dst->c[backwards ? 2 : 0], *high = dst->c[backwards ? 0 : 2];
-        const uint8_t *first = src[backwards ? 2 : 0];
+        const uint8_t *first = (const uint8_t *)src[backwards ? 2 : 0];
         if (pixel[0] == 3)
             split_bytes(low, dst->c[1], high, first, 3, n);
         else
             split_bytes(low, dst->c[1], high, first, 4, n);
         return;
     }
-    for (int k = 0; k < 3; k++) gather(dst->c[k], src[k], pixel[k], n);
+    for (int k = 0; k < 3; k++) gather(dst->c[k], (const uint8_t *)src[k], pixel[k], n);
 }
 
 // Rounds interleaved floats in memory order, then splits them.

@@ -12,13 +12,10 @@ void motus_cuda_ring_close(MotusCudaRing **ring) {}
 
 MOTUS_NO_CUDA_OPEN(motus_cuda_alloc, void, size_t bytes)
 MOTUS_NO_CUDA_OPEN(motus_cuda_ring_open, MotusCudaRing, int slots, size_t in_bytes,
-                   size_t out_bytes)
-MOTUS_NO_CUDA_OPEN(motus_cuda_ring_open_device, MotusCudaRing, int slots, size_t in_bytes,
-                   size_t out_bytes)
+                   size_t out_bytes, int on_device)
 MOTUS_NO_CUDA(motus_cuda_copy, void *dst, const void *src, size_t bytes, void *stream)
 MOTUS_NO_CUDA(motus_cuda_ring_input, MotusCudaRing *ring, void **input)
 MOTUS_NO_CUDA(motus_cuda_ring_submit, MotusCudaRing *ring, MotusCudaJob *job, void *opaque)
-MOTUS_NO_CUDA(motus_cuda_ring_take, MotusCudaRing *ring, const void **output)
-MOTUS_NO_CUDA(motus_cuda_ring_take_device, MotusCudaRing *ring, const void **output, void **stream)
+MOTUS_NO_CUDA(motus_cuda_ring_take, MotusCudaRing *ring, const void **output, void **stream)
 MOTUS_NO_CUDA(motus_cuda_image_convert, const MotusFrame *dst, const MotusImage *src,
               const MotusColour *colour, void *stream)

@@ -39,27 +39,16 @@ __global__ void pad(Planes p, int first, int width, int height) {
     plane.data[y * plane.stride + x] = plane.data[min(y, h - 1) * plane.stride + min(x, w - 1)];
 }
 
-MotusStatus launch(const Planes &p, int n, void *stream, MotusError *error) {
-    dim3 grid((p.dst[0].width + 4 * COLUMNS - 1) / (4 * COLUMNS),
-              (p.dst[0].height + ROWS - 1) / ROWS, n);
-    copy_padded<<<grid, dim3(COLUMNS, ROWS), 0, (cudaStream_t)stream>>>(p);
-    return motus_cuda_launched("filling up to macroblocks", error);
-}
-
 } // namespace
 
-MotusStatus motus_plane_copy_padded_cuda(const MotusPlane *dst, const MotusPlane *src, void *stream,
-                                         MotusError *error) {
-    Planes p = {};
-    p.dst[0] = *dst, p.src[0] = *src;
-    return launch(p, 1, stream, error);
-}
-
-MotusStatus motus_planes_copy_padded_cuda(const MotusPlane dst[3], const MotusPlane src[3],
+MotusStatus motus_planes_copy_padded_cuda(const MotusPlane *dst, const MotusPlane *src, int n,
                                           void *stream, MotusError *error) {
-    Planes p;
-    for (int i = 0; i < 3; i++) p.dst[i] = dst[i], p.src[i] = src[i];
-    return launch(p, 3, stream, error);
+    Planes p = {};
+    for (int i = 0; i < n; i++) p.dst[i] = dst[i], p.src[i] = src[i];
+    dim3 grid((dst[0].width + 4 * COLUMNS - 1) / (4 * COLUMNS), (dst[0].height + ROWS - 1) / ROWS,
+              n);
+    copy_padded<<<grid, dim3(COLUMNS, ROWS), 0, (cudaStream_t)stream>>>(p);
+    return motus_cuda_launched("filling up to macroblocks", error);
 }
 
 MotusStatus motus_planes_pad_cuda(const MotusPlane planes[3], int first, int n, int width,

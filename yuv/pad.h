@@ -29,12 +29,10 @@ static inline MotusPlane motus_plane_rows(const MotusPlane *plane, int first, in
 // Copies src to dst, which is as large or larger, and pads it.
 void motus_plane_copy_padded(const MotusPlane *dst, const MotusPlane *src);
 
-// The same for a plane, or the three planes of a frame, in device memory, on the cudaStream_t
+// Copies n <= 3 planes of a frame, luma first, likewise, in device memory, on the cudaStream_t
 // `stream`. Returns immediately. Widths, strides and addresses of dst are multiples of 4, those of
 // src need not be. MOTUS_ERR_CUDA.
-MotusStatus motus_plane_copy_padded_cuda(const MotusPlane *dst, const MotusPlane *src, void *stream,
-                                         MotusError *error);
-MotusStatus motus_planes_copy_padded_cuda(const MotusPlane dst[3], const MotusPlane src[3],
+MotusStatus motus_planes_copy_padded_cuda(const MotusPlane *dst, const MotusPlane *src, int n,
                                           void *stream, MotusError *error);
 
 // Pads n planes in device memory, from `first` on, that already hold those of a frame of width x

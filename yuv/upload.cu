@@ -68,8 +68,8 @@ struct MotusCudaRing {
         out; // offset of the output in a slot's device memory, and in its pinned memory if `down`
 };
 
-static MotusStatus open_ring(MotusCudaRing **ring, int slots, size_t in_bytes, size_t out_bytes,
-                             int down, MotusError *error) {
+extern "C" MotusStatus motus_cuda_ring_open(MotusCudaRing **ring, int slots, size_t in_bytes,
+                                            size_t out_bytes, int on_device, MotusError *error) {
     if (ring) *ring = NULL;
     if (!ring || slots < 2 || slots > MOTUS_MAX_SLOTS || !in_bytes || !out_bytes ||
         in_bytes > SIZE_MAX / 4 || out_bytes > SIZE_MAX / 4)
@@ -79,25 +79,15 @@ static MotusStatus open_ring(MotusCudaRing **ring, int slots, size_t in_bytes, s
     MotusCudaRing *r = (MotusCudaRing *)motus_alloc(1, sizeof *r);
     if (!r) return motus_fail(error, MOTUS_ERR_MEMORY, "picture ring: out of memory");
     size_t end = 0;
-    r->down = down, r->in_bytes = in_bytes, r->out_bytes = out_bytes;
+    r->down = !on_device, r->in_bytes = in_bytes, r->out_bytes = out_bytes;
     motus_slot_reserve(&end, in_bytes);
     r->out = motus_slot_reserve(&end, out_bytes);
-    status = motus_slots_open(&r->slots, slots, 3, end, down ? end : in_bytes, error);
+    status = motus_slots_open(&r->slots, slots, 3, end, on_device ? in_bytes : end, error);
     if (status)
         motus_free(r);
     else
         *ring = r;
     return status;
-}
-
-extern "C" MotusStatus motus_cuda_ring_open(MotusCudaRing **ring, int slots, size_t in_bytes,
-                                            size_t out_bytes, MotusError *error) {
-    return open_ring(ring, slots, in_bytes, out_bytes, 1, error);
-}
-
-extern "C" MotusStatus motus_cuda_ring_open_device(MotusCudaRing **ring, int slots, size_t in_bytes,
-                                                   size_t out_bytes, MotusError *error) {
-    return open_ring(ring, slots, in_bytes, out_bytes, 0, error);
 }
 
 // Waits for the slot's upload: a result that stays on the device is taken before it is complete.
@@ -122,15 +112,6 @@ static MotusStatus download(MotusCudaRing *ring, MotusSlot *s, MotusError *error
     return status ? status : motus_cuda_check(cudaEventRecord(s->done, down), what, error);
 }
 
-// Lets the job wait for the reader of the slot's previous result, which used the download stream.
-static MotusStatus wait_for_reader(MotusCudaRing *ring, MotusSlot *s, MotusError *error) {
-    MotusStatus status = motus_cuda_check(cudaEventRecord(s->done, ring->slots.stream[DOWNLOAD]),
-                                          "picture ring", error);
-    return status ? status
-                  : motus_cuda_check(cudaStreamWaitEvent(ring->slots.stream[WORK], s->done, 0),
-                                     "picture ring", error);
-}
-
 // Each step waits for the previous one, and the upload for the slot's previous job, which read the
 // same input; all on the device. A slot is free once its result has been taken.
 extern "C" MotusStatus motus_cuda_ring_submit(MotusCudaRing *ring, MotusCudaJob *job, void *opaque,
@@ -148,7 +129,12 @@ extern "C" MotusStatus motus_cuda_ring_submit(MotusCudaRing *ring, MotusCudaJob 
             error);
     if (!status) status = motus_cuda_check(cudaEventRecord(s->uploaded, up), what, error);
     if (!status) status = motus_cuda_check(cudaStreamWaitEvent(work, s->uploaded, 0), what, error);
-    if (!status && !ring->down) status = wait_for_reader(ring, s, error);
+    // The job waits for the reader of the slot's previous result, which used the download stream.
+    if (!status && !ring->down)
+        status =
+            motus_cuda_check(cudaEventRecord(s->done, ring->slots.stream[DOWNLOAD]), what, error);
+    if (!status && !ring->down)
+        status = motus_cuda_check(cudaStreamWaitEvent(work, s->done, 0), what, error);
     if (!status) {
         status = job(opaque, s->device, s->device + ring->out, work, error);
         // Also after a failure: kernels that the job has launched may still read the input.
@@ -161,38 +147,19 @@ extern "C" MotusStatus motus_cuda_ring_submit(MotusCudaRing *ring, MotusCudaJob 
     return status;
 }
 
-static MotusStatus check_take(const MotusCudaRing *ring, const void *output, int down,
-                              MotusError *error) {
-    if (!ring || !output)
-        return motus_fail(error, MOTUS_ERR_ARGUMENT, "picture ring: nothing given");
-    if (ring->down != down)
-        return motus_fail(error, MOTUS_ERR_STATE, "picture ring: results %s",
-                          down ? "stay on the device" : "are downloaded");
-    return motus_slots_pending(&ring->slots) == 0 ? MOTUS_END : MOTUS_OK;
-}
-
-extern "C" MotusStatus motus_cuda_ring_take(MotusCudaRing *ring, const void **output,
+extern "C" MotusStatus motus_cuda_ring_take(MotusCudaRing *ring, const void **output, void **stream,
                                             MotusError *error) {
-    MotusStatus status = check_take(ring, output, 1, error);
-    if (status) return status;
+    if (!ring || !output || (!ring->down && !stream))
+        return motus_fail(error, MOTUS_ERR_ARGUMENT, "picture ring: nothing given");
+    if (motus_slots_pending(&ring->slots) == 0) return MOTUS_END;
     MotusSlot *s = motus_slot(&ring->slots, ring->slots.taken);
-    status = motus_cuda_check(cudaEventSynchronize(s->done), "picture ring", error);
+    const cudaStream_t reader = ring->slots.stream[DOWNLOAD];
+    MotusStatus status = motus_cuda_check(ring->down ? cudaEventSynchronize(s->done)
+                                                     : cudaStreamWaitEvent(reader, s->worked, 0),
+                                          "picture ring", error);
     if (status) return status;
-    *output = s->host + ring->out;
-    ring->slots.taken++;
-    return MOTUS_OK;
-}
-
-extern "C" MotusStatus motus_cuda_ring_take_device(MotusCudaRing *ring, const void **d_output,
-                                                   void **stream, MotusError *error) {
-    MotusStatus status = check_take(ring, stream ? d_output : NULL, 0, error);
-    if (status) return status;
-    MotusSlot *s = motus_slot(&ring->slots, ring->slots.taken);
-    status = motus_cuda_check(cudaStreamWaitEvent(ring->slots.stream[DOWNLOAD], s->worked, 0),
-                              "picture ring", error);
-    if (status) return status;
-    *d_output = s->device + ring->out;
-    *stream = ring->slots.stream[DOWNLOAD];
+    *output = (ring->down ? s->host : s->device) + ring->out;
+    if (stream) *stream = ring->down ? NULL : reader;
     ring->slots.taken++;
     return MOTUS_OK;
 }

@@ -3,51 +3,35 @@
 #ifndef ENCODER_ANALYSE_RESIDUAL_CPU_H
 #define ENCODER_ANALYSE_RESIDUAL_CPU_H
 
-#include "dct/dct_cpu.h"
+#include "dct/dct_mb_core.h"
 #include "encoder/analyse/trial_core.h"
-#include "encoder/levels/levels_cabac_cpu.h"
-#include "encoder/levels/levels_cpu.h"
+#include "encoder/levels/levels.h"
+#include "encoder/levels/levels_cabac_core.h"
 
-// Chooses the levels of block blk.
-static inline void motus_block_levels(MotusResidual *r, MotusTrial *trial, int blk, int first,
-                                      const MotusNeighbours *neighbours, const MotusQuant *q,
-                                      const MotusLevelChoice *choice) {
-    int16_t *level = motus_coef_block(&trial->coef, blk);
-    if (choice->method == MOTUS_LEVELS_GUESSED)
-        r->levels[blk] = motus_guess_block(level, r->coef[blk], r->live[blk], first, q, choice);
-    else if (choice->costs)
-        r->levels[blk] = motus_choose_levels_cabac(
-            level, r->coef[blk], r->live[blk],
-            blk >= 16 ? 4
-            : first   ? 1
-                      : 2,
-            motus_flag_context_at(r->count, neighbours, motus_mb_is_intra(&trial->mb), blk), q,
-            choice->costs, choice->method);
-    else
-        r->levels[blk] =
-            motus_choose_levels(level, r->coef[blk], r->live[blk], first,
-                                motus_cavlc_nc_at(r->count, neighbours, blk), q, choice);
-    trial->mb.total_coeff[blk] = (uint8_t)r->levels[blk].n;
-}
-
-// The same for blocks [from, to) of one component.
+// Chooses the levels of blocks [from, to) of one component. first: 1 for AC blocks.
 static inline void motus_residual_levels(MotusResidual *r, MotusTrial *trial, int from, int to,
                                          int first, const MotusNeighbours *neighbours,
                                          const MotusQuant *q, const MotusLevelChoice *choice) {
-    for (int blk = from; blk < to; blk++)
-        motus_block_levels(r, trial, blk, first, neighbours, q, choice);
+    const int category = from >= 16 ? 4 : first ? 1 : 2, intra = motus_mb_is_intra(&trial->mb);
+    for (int blk = from; blk < to; blk++) {
+        const int context = motus_levels_context(r->count, neighbours, intra, blk, choice);
+        r->levels[blk] = MOTUS_ISA(motus_levels)
+                             .block(motus_coef_block(&trial->coef, blk), r->coef[blk], r->live[blk],
+                                    category, context, q, choice);
+        trial->mb.total_coeff[blk] = (uint8_t)r->levels[blk].n;
+    }
 }
 
 // True if the levels of n <= 16 blocks together are worth their bits.
 static inline int motus_levels_pay(const MotusLevels *levels, int n, const MotusQuant *q,
                                    const MotusLevelChoice *choice, uint32_t *bits) {
-    int32_t gain = 0;
+    int32_t ssd_drop = 0;
     *bits = 0;
     for (int i = 0; i < n; i++) {
-        gain += levels[i].gain;
+        ssd_drop += levels[i].ssd_drop;
         *bits += levels[i].bits;
     }
-    return motus_gain_pays(gain, *bits, q->rate, choice);
+    return motus_ssd_drop_pays(ssd_drop, *bits, q->rate, choice);
 }
 
 // Codes luma of an inter MB. Drops each 8x8 block whose levels are not worth their bits. Returns
@@ -65,7 +49,7 @@ static inline uint32_t motus_code_inter_luma(MotusResidual *r, MotusTrial *trial
                   is_live = r->live[at] | r->live[at + 1] | r->live[at + 4] | r->live[at + 5];
         for (int i = 0; i < 4 && is_live; i++) {
             const int blk = at + i / 2 * 4 + i % 2;
-            motus_block_levels(r, trial, blk, 0, neighbours, q, choice);
+            motus_residual_levels(r, trial, blk, blk + 1, 0, neighbours, q, choice);
             four[i] = r->levels[blk];
         }
         if (is_live && motus_levels_pay(four, 4, q, choice, &sum)) {
@@ -103,25 +87,6 @@ static inline uint32_t motus_code_chroma(MotusResidual *r, MotusTrial *trial,
     return bits;
 }
 
-// Chooses the levels of both planes' DCs with costs of CABAC. Returns the sums of both.
-static inline MotusLevels motus_chroma_dc_levels(MotusResidual *r, MotusTrial *trial,
-                                                 const MotusQuant *q,
-                                                 const MotusCabacCosts *costs) {
-    MotusLevels sum = {0, 0, 0};
-    for (int c = 0; c < 2; c++) {
-        int v[4];
-        int16_t *level = trial->coef.chroma_dc[c];
-        for (int i = 0; i < 4; i++) v[i] = r->coef[16 + 4 * c + i][0];
-        motus_hadamard2x2(v);
-        const MotusLevels levels = motus_choose_dc_levels(level, v, q, costs);
-        sum.n += levels.n, sum.bits += levels.bits, sum.gain += levels.gain;
-        for (int i = 0; i < 4; i++) v[i] = level[i];
-        motus_hadamard2x2(v);
-        for (int i = 0; i < 4; i++) r->dc[16 + 4 * c + i] = motus_chroma_dc_dequant(v[i], q->qp);
-    }
-    return sum;
-}
-
 // Codes both chroma planes of an inter MB with costs of CABAC: nothing, DCs or DCs and AC, what
 // costs least with its part of coded_block_pattern. Returns the bits without that part.
 static inline uint32_t motus_code_inter_chroma(MotusResidual *r, MotusTrial *trial,
@@ -129,16 +94,26 @@ static inline uint32_t motus_code_inter_chroma(MotusResidual *r, MotusTrial *tri
                                                const MotusNeighbours *neighbours,
                                                const MotusQuant *q,
                                                const MotusLevelChoice *choice) {
-    MotusLevels ac = {0, 0, 0};
+    MotusLevels ac = {0, 0, 0}, dc = {0, 0, 0};
     motus_residual_chroma_forward(r, src, trial, q);
-    const MotusLevels dc = motus_chroma_dc_levels(r, trial, q, choice->costs);
+    for (int c = 0; c < 2; c++) {
+        int v[4];
+        int16_t *level = trial->coef.chroma_dc[c];
+        for (int i = 0; i < 4; i++) v[i] = r->coef[16 + 4 * c + i][0];
+        motus_hadamard2x2(v);
+        const MotusLevels levels = MOTUS_ISA(motus_levels).chroma_dc(level, v, q, choice->costs);
+        dc.n += levels.n, dc.bits += levels.bits, dc.ssd_drop += levels.ssd_drop;
+        for (int i = 0; i < 4; i++) v[i] = level[i];
+        motus_hadamard2x2(v);
+        for (int i = 0; i < 4; i++) r->dc[16 + 4 * c + i] = motus_chroma_dc_dequant(v[i], q->qp);
+    }
     const MotusChromaChoice chroma = motus_chroma_choice(&dc, choice->costs, neighbours, q->rate);
     int is_live = 0;
     for (int blk = 16; blk < 24; blk++) is_live |= r->live[blk];
     if (is_live) motus_residual_levels(r, trial, 16, 24, 1, neighbours, q, choice);
     for (int blk = 16; blk < 24 && is_live; blk++)
-        ac.bits += r->levels[blk].bits, ac.gain += r->levels[blk].gain;
-    const int ac_pays = motus_chroma_ac_pays(&chroma, ac.gain, ac.bits, q->rate);
+        ac.bits += r->levels[blk].bits, ac.ssd_drop += r->levels[blk].ssd_drop;
+    const int ac_pays = motus_chroma_ac_pays(&chroma, ac.ssd_drop, ac.bits, q->rate);
     if (!ac_pays) ac.bits = 0, memset(trial->mb.total_coeff + 16, 0, 8);
     trial->mb.cbp |= (uint8_t)(ac_pays ? 32 : chroma.dc_pays ? 16 : 0);
     if (!ac_pays && !chroma.dc_pays) return 0;

@@ -4,82 +4,15 @@
 #ifndef ENCODER_ANALYSE_TRANSFORM8_CPU_H
 #define ENCODER_ANALYSE_TRANSFORM8_CPU_H
 
+#include "dct/transform8_core.h"
 #include "encoder/analyse/inter_core.h"
-#include "encoder/levels/levels_cabac_cpu.h"
-#include "encoder/levels/levels_cpu.h"
-#include "encoder/mb/predict_cpu.h"
+#include "encoder/analyse/predict_cpu.h"
+#include "encoder/levels/levels.h"
 #ifdef __AVX2__
 #include "dct/transform8_avx2.h"
 #endif
 
 // ---- Blocks -------------------------------------------------------------------------------------
-
-static inline void motus_forward_block8(int coef[64], const uint8_t *src, ptrdiff_t src_stride,
-                                        const uint8_t *pred, ptrdiff_t pred_stride) {
-#ifdef __AVX2__
-    motus_forward_block8_avx2(coef, src, src_stride, pred, pred_stride);
-#else
-    motus_forward8x8(coef, src, src_stride, pred, pred_stride);
-#endif
-}
-
-static inline void motus_add_block8(uint8_t *rec, ptrdiff_t stride, int coef[64]) {
-#ifdef __AVX2__
-    motus_add_block8_avx2(rec, stride, coef);
-#else
-    motus_inverse8x8_add(rec, stride, coef);
-#endif
-}
-
-// Chooses levels for CAVLC, which codes every fourth one as a 4x4 block of its own. nC is taken to
-// be the mean count of live coefficients.
-static inline void motus_choose_levels8_cavlc(MotusBlockLevels *b, const int coef[64],
-                                              const MotusQuant8 *q,
-                                              const MotusLevelChoice *choice) {
-    const MotusQuant quant = {.rate = q->rate};
-    int16_t level[4][16] = {{0}};
-    int t[4][16] = {{0}};
-    MotusLevelBlock block[4];
-    b->n = 0, b->bits = 0, b->gain = 0, b->rate = q->rate;
-    if (!motus_find_live8(b, coef, q)) return;
-    const int class = motus_cavlc_token_class((__builtin_popcountll(b->live) + 2) / 4);
-    for (int k = 0; k < 4; k++) block[k] = (MotusLevelBlock){level[k], t[k], {0, 0}, 0};
-    for (uint64_t left = b->live; left; left &= left - 1) {
-        const int i = __builtin_ctzll(left);
-        t[i & 3][i >> 2] = b->t[i];
-        motus_level_set(&block[i & 3], i >> 2, motus_nearest_level(b->t[i]),
-                        coef[motus_zigzag8_at(i)] < 0);
-    }
-    for (int k = 0; k < 4; k++) {
-        MotusLevels levels = {motus_cavlc_total_coeff(block[k].shape.nonzero),
-                              motus_level_block_bits(&block[k], class, choice->zero_runs), 0};
-        if (choice->method == MOTUS_LEVELS_LOWERED)
-            motus_lower_levels(&block[k], &levels, &quant, class, choice->zero_runs);
-        b->n += levels.n;
-        b->bits += levels.bits * MOTUS_BIT;
-    }
-    for (uint64_t left = b->live; left; left &= left - 1) {
-        const int i = __builtin_ctzll(left), magnitude = motus_abs(level[i & 3][i >> 2]);
-        b->level[i] = level[i & 3][i >> 2];
-        b->gain = motus_min(b->gain + motus_level_gain(b->t[i], magnitude), MOTUS_GAIN_MAX);
-    }
-}
-
-// Chooses levels by MOTUS_LEVELS_GUESSED, for either entropy coder.
-static inline void motus_guess_block8(MotusBlockLevels *b, const int coef[64],
-                                      const MotusQuant8 *q) {
-    int sum = 0;
-    b->n = 0, b->bits = 0, b->gain = 0, b->rate = q->rate;
-    if (!motus_find_live8(b, coef, q)) return;
-    for (uint64_t left = b->live; left; left &= left - 1) {
-        const int i = __builtin_ctzll(left), magnitude = motus_guess_magnitude(b->t[i]);
-        b->level[i] = motus_signed_level(magnitude, coef[motus_zigzag8_at(i)]);
-        b->n++;
-        sum += motus_guess_level(magnitude);
-        b->gain = motus_min(b->gain + motus_level_gain(b->t[i], magnitude), MOTUS_GAIN_MAX);
-    }
-    b->bits = motus_guessed_bits8(sum, 64 - __builtin_clzll(b->live) - b->n);
-}
 
 // Codes an 8x8 block. rec: its prediction, then its reconstruction. Returns 1 if its levels are
 // worth their bits.
@@ -87,14 +20,12 @@ static inline int motus_code_block8(MotusBlockLevels *b, const uint8_t *src, ptr
                                     uint8_t *rec, ptrdiff_t rec_stride, const MotusQuant8 *quant,
                                     const MotusLevelChoice *choice) {
     int coef[64];
-    motus_forward_block8(coef, src, src_stride, rec, rec_stride);
-    if (choice->method == MOTUS_LEVELS_GUESSED)
-        motus_guess_block8(b, coef, quant);
-    else if (choice->costs)
-        motus_choose_levels8(b, coef, quant, choice->costs, choice->method);
-    else
-        motus_choose_levels8_cavlc(b, coef, quant, choice);
-    if (!motus_block_pays(b)) return 0;
+#ifdef __AVX2__
+    motus_forward_block8_avx2(coef, src, src_stride, rec, rec_stride);
+#else
+    motus_forward8x8(coef, src, src_stride, rec, rec_stride);
+#endif
+    if (!MOTUS_ISA(motus_levels).block8(b, coef, quant, choice)) return 0;
     memset(coef, 0, sizeof coef);
     const int rem = quant->qp % 6;
     for (uint64_t left = b->live; left; left &= left - 1) {
@@ -102,7 +33,11 @@ static inline int motus_code_block8(MotusBlockLevels *b, const uint8_t *src, ptr
         coef[at] = motus_dequant8(b->level[i], motus_dequant8_scale(rem, motus_coef8_class(at)),
                                   quant->qp);
     }
-    motus_add_block8(rec, rec_stride, coef);
+#ifdef __AVX2__
+    motus_add_block8_avx2(rec, rec_stride, coef);
+#else
+    motus_inverse8x8_add(rec, rec_stride, coef);
+#endif
     return 1;
 }
 
@@ -135,10 +70,7 @@ static inline int motus_choose_transform(const MotusInterMb *in, const MotusLeve
     uint32_t bits = 0;
     int cbp = 0;
     if (!motus_transform_is_open(mb, in, *cost)) return 0;
-    if (in->lists == 2)
-        motus_predict_b(luma, NULL, mb, in->ref, in->refs, in->x, in->y);
-    else
-        motus_predict_inter_luma(luma, mb, in->ref, in->x, in->y);
+    motus_predict_inter(luma, NULL, in, mb);
     for (int q = 0; q < 4; q++) {
         const int x = 8 * (q & 1), y = 8 * (q >> 1);
         if (!motus_code_block8(&levels[q], src + y * stride + x, stride, luma + 16 * y + x, 16,
@@ -156,14 +88,6 @@ static inline int motus_choose_transform(const MotusInterMb *in, const MotusLeve
         motus_store_block8(mb, coef, q, cbp >> q & 1 ? &levels[q] : NULL, choice);
     for (int y = 0; y < 16; y++) memcpy(rec + y * rec_stride, luma + 16 * y, 16);
     return 1;
-}
-
-// Gives a complete trial the 8x8 transform if it has a choice and costs less with it.
-static inline void motus_trial_transform(const MotusInterMb *in, const MotusLevelChoice *choice,
-                                         MotusTrial *trial) {
-    if (!in->quant8 || trial->bits > MOTUS_MB_BITS_LIMIT) return;
-    motus_choose_transform(in, choice, in->quant8, &trial->mb, &trial->coef, trial->luma,
-                           MOTUS_LUMA_STRIDE, trial->luma_bits, &trial->cost);
 }
 
 #endif

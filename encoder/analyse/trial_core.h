@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "dct/dct_mb_core.h"
+#include "encoder/analyse/predict_core.h"
 #include "encoder/levels/levels_core.h"
-#include "encoder/mb/predict_core.h"
 
 // An MB is coded as I_PCM if its estimated size exceeds this limit: macroblock_layer() may not
 // exceed 3,200 bits (A.3.1), and I_PCM takes about 3,085. The margin covers what later passes
@@ -57,9 +57,11 @@ MOTUS_HD int16_t *motus_coef_block(MotusMbCoef *coef, int blk) {
     return blk < 16 ? coef->luma[blk] : coef->chroma_ac[(blk - 16) >> 2][blk & 3];
 }
 
-// Returns the context of coded_block_flag of block blk, in its category, from the counts of its MB.
-MOTUS_HD int motus_flag_context_at(const uint8_t count[24], const MotusNeighbours *neighbours,
-                                   int intra, int blk) {
+// Returns the context of the bits of block blk from the counts of its MB: nC, or with CABAC that of
+// coded_block_flag in its category.
+MOTUS_HD int motus_levels_context(const uint8_t count[24], const MotusNeighbours *neighbours,
+                                  int intra, int blk, const MotusLevelChoice *choice) {
+    if (!choice->costs) return motus_cavlc_nc_at(count, neighbours, blk);
     const MotusMb *a = neighbours->a, *b = neighbours->b;
     const int side = blk < 16 ? 4 : 2, x = blk & (side - 1), y = (blk & (side * side - 1)) / side;
     const int left = x   ? count[blk - 1] != 0

@@ -26,6 +26,9 @@ MOTUS_HD void motus_bits_init(MotusBits *bits, uint8_t *data, size_t capacity) {
     bits->cached = bits->overflow = 0;
 }
 
+// Returns the next whole byte's first bit.
+MOTUS_HD uint32_t motus_align8(uint32_t bits) { return (bits + 7) & ~7u; }
+
 // Returns the number of bits written so far.
 MOTUS_HD size_t motus_bits_count(const MotusBits *bits) {
     return bits->size * 8 + (size_t)bits->cached;
@@ -55,6 +58,15 @@ static inline __device__ void motus_bits_finish(MotusBits *bits) {
 }
 
 #endif
+
+enum { MOTUS_BIN_COUNTS = 1024 }; // contexts (cabac_core.h), zeros then ones
+
+// Bins that CABAC coded, by context: [c] zeros, [c + MOTUS_BIN_COUNTS / 2] ones; and those without
+// a context.
+typedef struct MotusBinCounts {
+    uint32_t bin[MOTUS_BIN_COUNTS];
+    uint32_t others;
+} MotusBinCounts;
 
 // ---- Host ---------------------------------------------------------------------------------------
 
@@ -91,6 +103,10 @@ enum {
 size_t motus_nal_write(uint8_t *dst, int nal_ref_idc, int nal_unit_type, const uint8_t *rbsp,
                        size_t size);
 size_t motus_nal_bound(size_t size);
+
+// Appends cabac_zero_words behind a picture's last slice, each with its emulation prevention byte.
+// bytes, n_mb: of motus_cabac_zero_words. Returns the bytes written.
+size_t motus_write_zero_words(uint8_t *dst, const MotusBinCounts *bins, size_t bytes, int n_mb);
 
 #ifdef __cplusplus
 }
@@ -131,6 +147,16 @@ MOTUS_HD void motus_bits_ue(MotusBits *bits, uint32_t value) {
 // Writes se(v).
 MOTUS_HD void motus_bits_se(MotusBits *bits, int32_t value) {
     motus_bits_ue(bits, value > 0 ? 2u * (uint32_t)value - 1 : 2u * (0u - (uint32_t)value));
+}
+
+// ---- cabac_zero_words ---------------------------------------------------------------------------
+
+// Returns the number of cabac_zero_words that a picture needs (7.4.2.10): its bins, the bytes of
+// its slices' NAL units, its MBs.
+MOTUS_HD size_t motus_cabac_zero_words(uint64_t bins, size_t bytes, int n_mb) {
+    const uint64_t raw_mb_bits = 3072, free_bins = raw_mb_bits * (uint64_t)n_mb / 32;
+    const uint64_t needed = bins > free_bins ? ((bins - free_bins) * 3 + 31) / 32 : 0; // bytes
+    return needed > bytes ? (size_t)((needed - bytes + 2) / 3) : 0;
 }
 
 #endif

@@ -16,11 +16,6 @@ MOTUS_HD void motus_put_vlc(MotusBits *bits, MotusVlc vlc) {
     motus_bits_put(bits, vlc.length, vlc.bits);
 }
 
-MOTUS_HD void motus_put_trailing_signs(MotusBits *bits, const int16_t *level, uint32_t trailing) {
-    for (; trailing; trailing ^= 1u << (motus_bit_length(trailing) - 1))
-        motus_bits_put(bits, 1, level[motus_bit_length(trailing) - 1] < 0);
-}
-
 // Writes the levels in `nonzero`, last one first.
 MOTUS_HD void motus_put_levels(MotusBits *bits, const int16_t *level, uint32_t nonzero,
                                int total_coeff, int trailing_ones) {
@@ -57,7 +52,8 @@ MOTUS_HD void motus_cavlc_residual(MotusBits *bits, const int16_t *level, int n,
     motus_put_vlc(bits, motus_cavlc_token(token_class, total_coeff, trailing_ones));
     if (!total_coeff) return;
     int total_zeros = motus_bit_length(shape.nonzero) - total_coeff;
-    motus_put_trailing_signs(bits, level, trailing);
+    for (uint32_t left = trailing; left; left ^= 1u << (motus_bit_length(left) - 1))
+        motus_bits_put(bits, 1, level[motus_bit_length(left) - 1] < 0);
     motus_put_levels(bits, level, shape.nonzero ^ trailing, total_coeff, trailing_ones);
     if (total_coeff < n)
         motus_put_vlc(bits, motus_cavlc_total_zeros(token_class, total_coeff, total_zeros));
@@ -65,19 +61,6 @@ MOTUS_HD void motus_cavlc_residual(MotusBits *bits, const int16_t *level, int n,
 }
 
 // ---- An MB of a slice ---------------------------------------------------------------------------
-
-// Coded MB with the values that its syntax depends on.
-typedef struct MotusMbSyntax {
-    const MotusMb *mb;
-    const MotusMbCoef *coef;
-    MotusNeighbours neighbours;
-    MotusMbSource src; // I_PCM
-    int slice_type;    // MotusSliceType
-    uint32_t skip_run; // mb_skip_run before it (P and B slices)
-    int qp_delta;      // mb_qp_delta, if it has one
-    int transform_8x8; // transform_8x8_mode_flag
-    int refs;          // num_ref_idx_l0_active; 0 = 1
-} MotusMbSyntax;
 
 // Writes mb_type, and the intra modes or sub_mb_type.
 MOTUS_HD void motus_put_mode(MotusBits *bits, const MotusMbSyntax *s) {
@@ -105,29 +88,15 @@ MOTUS_HD void motus_put_ref(MotusBits *bits, int refs, int ref) {
         motus_bits_ue(bits, (uint32_t)ref);
 }
 
-// Writes ref_idx_l0 of all partitions.
-MOTUS_HD void motus_put_refs(MotusBits *bits, const MotusMbSyntax *s) {
-    for (int q = 0; q < 4; q++)
-        if (motus_has_ref(s->mb, q)) motus_put_ref(bits, s->refs, s->mb->ref[0][q]);
-}
-
 MOTUS_HD void motus_put_mvd(MotusBits *bits, const MotusMbSyntax *s) {
     MotusMv mvd[16];
-    if (s->refs > 1) motus_put_refs(bits, s);
-    int n = motus_mb_mvd(s->mb, &s->neighbours, s->refs, mvd);
+    for (int q = 0; q < 4 && s->refs > 1; q++)
+        if (motus_has_ref(s->mb, q)) motus_put_ref(bits, s->refs, s->mb->ref[0][q]);
+    int n = motus_mb_mvd(s->mb, &s->neighbours, mvd);
     for (int i = 0; i < n; i++) {
         motus_bits_se(bits, mvd[i].x);
         motus_bits_se(bits, mvd[i].y);
     }
-}
-
-MOTUS_HD void motus_put_cbp(MotusBits *bits, const MotusMbSyntax *s) {
-    const MotusMb *mb = s->mb;
-    if (mb->type != MOTUS_MB_I_16x16)
-        motus_bits_ue(bits, (uint32_t)motus_cavlc_cbp_code(mb->cbp, motus_mb_is_intra(mb)));
-    if (s->transform_8x8 && !motus_mb_is_intra(mb) && motus_has_transform_size(mb))
-        motus_bits_put(bits, 1, mb->transform_8x8);
-    if (motus_mb_has_qp_delta(mb)) motus_bits_se(bits, s->qp_delta);
 }
 
 // Writes the levels of a block. All kinds of blocks share one path, so that the lanes of a warp do
@@ -143,37 +112,57 @@ MOTUS_HD void motus_put_block(MotusBits *bits, const MotusMbSyntax *s, int unit)
         motus_put_vlc(bits, motus_cavlc_token(motus_cavlc_token_class(nc), 0, 0));
 }
 
-MOTUS_HD void motus_put_samples(MotusBits *bits, const uint8_t *sample, int n) {
-    for (int i = 0; i < n; i++) motus_bits_put(bits, 8, sample[i]);
-}
-
-// Write row i of I_PCM's luma, and pair i of its chroma rows, Cb first.
-MOTUS_HD void motus_put_pcm_luma(MotusBits *bits, const MotusMbSource *src, int i) {
-    motus_put_samples(bits, src->plane[0] + i * src->stride[0], 16);
-}
-MOTUS_HD void motus_put_pcm_chroma(MotusBits *bits, const MotusMbSource *src, int i) {
-    int p = 1 + (i >> 2), row = 2 * (i & 3);
-    for (int k = 0; k < 2; k++)
-        motus_put_samples(bits, src->plane[p] + (row + k) * src->stride[p], 8);
+// Writes 16 samples of I_PCM: row i of luma, from i = 16 on two rows of chroma, Cb first.
+MOTUS_HD void motus_put_pcm(MotusBits *bits, const MotusMbSource *src, int i) {
+    const int p = i < 16 ? 0 : 1 + ((i - 16) >> 2), size = p ? 8 : 16, first = p ? 2 * (i & 3) : i;
+    for (int k = 0; k < 16; k++)
+        motus_bits_put(bits, 8, src->plane[p][(first + k / size) * src->stride[p] + k % size]);
 }
 
 // Writes a unit of the MB (B slices: motus_put_b_unit). The caller writes pcm_alignment_zero_bit.
 MOTUS_HD void motus_put_unit(MotusBits *bits, const MotusMbSyntax *s, int unit) {
-    if (unit >= MOTUS_UNIT_LUMA_DC && s->mb->type == MOTUS_MB_I_PCM) {
-        if (unit >= MOTUS_UNIT_CHROMA)
-            motus_put_pcm_chroma(bits, &s->src, unit - MOTUS_UNIT_CHROMA);
-        else
-            motus_put_pcm_luma(bits, &s->src, unit - MOTUS_UNIT_LUMA);
+    const MotusMb *mb = s->mb;
+    if (unit >= MOTUS_UNIT_LUMA_DC && mb->type == MOTUS_MB_I_PCM) {
+        motus_put_pcm(bits, &s->src,
+                      unit < MOTUS_UNIT_CHROMA ? unit - MOTUS_UNIT_LUMA
+                                               : 16 + unit - MOTUS_UNIT_CHROMA);
     } else if (unit >= MOTUS_UNIT_LUMA_DC) {
         motus_put_block(bits, s, unit);
     } else if (unit == MOTUS_UNIT_CBP) {
-        motus_put_cbp(bits, s);
+        if (mb->type != MOTUS_MB_I_16x16)
+            motus_bits_ue(bits, (uint32_t)motus_cavlc_cbp_code(mb->cbp, motus_mb_is_intra(mb)));
+        if (s->transform_8x8 && !motus_mb_is_intra(mb) && motus_has_transform_size(mb))
+            motus_bits_put(bits, 1, mb->transform_8x8);
+        if (motus_mb_has_qp_delta(mb)) motus_bits_se(bits, s->qp_delta);
     } else if (unit == MOTUS_UNIT_MV) {
         motus_put_mvd(bits, s);
     } else if (unit == MOTUS_UNIT_MODE) {
         motus_put_mode(bits, s);
     } else {
         motus_bits_ue(bits, s->skip_run);
+    }
+}
+
+// ---- B slices -----------------------------------------------------------------------------------
+
+// Writes a unit of an MB of a B slice, as motus_put_unit does.
+MOTUS_HD void motus_put_b_unit(MotusBits *bits, const MotusMbSyntax *s, int unit) {
+    const MotusMb *mb = s->mb;
+    if (unit == MOTUS_UNIT_MODE && !motus_mb_is_intra(mb)) {
+        motus_bits_ue(bits, motus_b_type_code(mb));
+        for (int q = 0; q < 4 && mb->type == MOTUS_MB_P_8x8; q++)
+            motus_bits_ue(bits, motus_b_sub_type_code(mb, q));
+    } else if (unit == MOTUS_UNIT_MV) {
+        for (int q = 0; q < 4 && s->refs > 1; q++)
+            if (motus_has_b_mvd(mb, q, 0)) motus_put_ref(bits, s->refs, mb->ref[0][q]);
+        for (int i = 0; i < 8; i++) {
+            if (!motus_has_b_mvd(mb, i & 3, i >> 2)) continue;
+            const MotusMv mvd = motus_b_mvd(mb, &s->neighbours, i & 3, i >> 2);
+            motus_bits_se(bits, mvd.x);
+            motus_bits_se(bits, mvd.y);
+        }
+    } else {
+        motus_put_unit(bits, s, unit);
     }
 }
 

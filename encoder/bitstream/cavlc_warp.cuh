@@ -129,7 +129,7 @@ MOTUS_WARP uint32_t motus_planes_small_bits(const MotusLevelPlanes *b, int first
     return (uint32_t)bits;
 }
 
-// Returns the same for a block with large levels, read from `level`. level[at] counts as `instead`;
+// Returns the bits of a block with large levels, read from `level`. level[at] counts as `instead`;
 // at -1: none does.
 MOTUS_WARP_RARE uint32_t motus_planes_large_bits(MotusCavlcShape shape, const int16_t *level,
                                                  int at, int instead, int first, int token_class,

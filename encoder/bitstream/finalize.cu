@@ -56,7 +56,7 @@ __global__ void __launch_bounds__(THREADS) finalize_kernel(MotusFinalizeCuda s) 
         MotusNeighbours neighbours =
             motus_neighbours(s.mb, s.mb_width, i % s.mb_width, i / s.mb_width, first);
         if (B)
-            motus_mb_finalize_b(mb, &neighbours, motus_direct_from(&s.direct, i));
+            motus_mb_finalize_b(mb, &neighbours, &s.direct, i);
         else
             motus_mb_finalize_skip(mb, &neighbours, MANY ? s.refs : 1);
         if (s.kept) s.kept[i] = motus_mv_to_keep(mb, s.searched[i], MANY ? s.refs : 1, s.span);
@@ -81,19 +81,18 @@ __global__ void __launch_bounds__(THREADS)
     if (i < n_mb) col_zero[i] = (uint8_t)motus_col_zero(&mb[i]);
 }
 
-int blocks_for(int n_mb) { return (n_mb + THREADS - 1) / THREADS; }
-
 } // namespace
 
 cudaError_t motus_finalize_cuda(const MotusFinalizeCuda *finalize, cudaStream_t stream) {
     const auto kernel = finalize->is_b       ? finalize_kernel<true, false>
                         : finalize->refs > 1 ? finalize_kernel<false, true>
                                              : finalize_kernel<false, false>;
-    return motus_launch(0, blocks_for(finalize->n_mb), THREADS, 0, stream, kernel, *finalize);
+    const int blocks = (finalize->n_mb + THREADS - 1) / THREADS;
+    return motus_launch(0, blocks, THREADS, 0, stream, kernel, *finalize);
 }
 
 cudaError_t motus_col_zero_cuda(const MotusMb *mb, int n_mb, uint8_t *col_zero,
                                 cudaStream_t stream) {
-    return motus_launch(0, blocks_for(n_mb), THREADS, 0, stream, col_zero_kernel, mb, n_mb,
-                        col_zero);
+    const int blocks = (n_mb + THREADS - 1) / THREADS;
+    return motus_launch(0, blocks, THREADS, 0, stream, col_zero_kernel, mb, n_mb, col_zero);
 }

@@ -61,7 +61,7 @@ const MotusLevel *motus_level_for_rate(const MotusLevel *level, int64_t rate, in
 // ---- Parameter sets (7.3.2, E.1.1) --------------------------------------------------------------
 
 enum {
-    EXTENDED_SAR = 255,
+    EXTENDED_SAR = 255, // aspect_ratio_idc
     VIDEO_FORMAT_UNSPECIFIED = 5,
     COLOUR_UNSPECIFIED = 2,
     LOG2_MAX_POC_LSB = 8, // PicOrderCnt of reference pictures differs by at most 34 (8.2.1.1)
@@ -69,35 +69,25 @@ enum {
 
 static void put_flag(MotusBits *bits, int flag) { motus_bits_put(bits, 1, flag != 0); }
 
-static int gcd(int a, int b) {
-    while (b) {
-        int rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
-// Returns aspect_ratio_idc of a reduced ratio (table E-1).
-static int aspect_ratio_idc(int num, int den) {
-    static const uint8_t table[16][2] = {
-        {1, 1},   {12, 11}, {10, 11}, {16, 11}, {40, 33},  {24, 11}, {20, 11}, {32, 11},
-        {80, 33}, {18, 11}, {15, 11}, {64, 33}, {160, 99}, {4, 3},   {3, 2},   {2, 1}};
-    for (int i = 0; i < 16; i++)
-        if (table[i][0] == num && table[i][1] == den) return i + 1;
-    return EXTENDED_SAR;
-}
-
 // Writes a ratio whose reduced terms exceed 16 bits as unknown.
 static void write_aspect_ratio(MotusBits *bits, MotusRational sar) {
-    int known = sar.num > 0 && sar.den > 0, divisor = known ? gcd(sar.num, sar.den) : 1;
-    int num = sar.num / divisor, den = sar.den / divisor;
+    static const uint8_t table[16][2] = {
+        // aspect_ratio_idc from 1 on (table E-1)
+        {1, 1},   {12, 11}, {10, 11}, {16, 11}, {40, 33},  {24, 11}, {20, 11}, {32, 11},
+        {80, 33}, {18, 11}, {15, 11}, {64, 33}, {160, 99}, {4, 3},   {3, 2},   {2, 1}};
+    int known = sar.num > 0 && sar.den > 0, num = sar.num, den = sar.den, idc = 0;
+    for (int rest = den; known && rest;) { // num becomes the greatest common divisor
+        const int next = num % rest;
+        num = rest;
+        rest = next;
+    }
+    den = known ? sar.den / num : 0, num = known ? sar.num / num : 0;
     known = known && num <= 65535 && den <= 65535;
     put_flag(bits, known); // aspect_ratio_info_present_flag
     if (!known) return;
-    int idc = aspect_ratio_idc(num, den);
-    motus_bits_put(bits, 8, (uint32_t)idc);
-    if (idc != EXTENDED_SAR) return;
+    while (idc < 16 && (table[idc][0] != num || table[idc][1] != den)) idc++;
+    motus_bits_put(bits, 8, idc < 16 ? (uint32_t)idc + 1 : EXTENDED_SAR);
+    if (idc < 16) return;
     motus_bits_put(bits, 16, (uint32_t)num);
     motus_bits_put(bits, 16, (uint32_t)den);
 }
@@ -264,51 +254,37 @@ void motus_write_aud(MotusBits *bits, int slice_type) {
 
 enum { SEI_BUFFERING_PERIOD = 0, SEI_PIC_TIMING = 1, SEI_RECOVERY_POINT = 6 };
 
-// Writes a message of less than 255 bytes.
-static void write_message(MotusBits *bits, uint32_t type, const MotusBits *payload) {
+// Writes a message of less than 255 bytes. bit_equal_to_one and zeros fill up a partial byte of the
+// payload (D.1.1).
+static void write_message(MotusBits *bits, uint32_t type, MotusBits *payload) {
+    if (motus_bits_count(payload) % 8)
+        motus_bits_trailing(payload);
+    else
+        motus_bits_align_zero(payload);
     motus_bits_put(bits, 8, type);
     motus_bits_put(bits, 8, (uint32_t)payload->size);
     for (size_t i = 0; i < payload->size; i++) motus_bits_put(bits, 8, payload->data[i]);
 }
 
-// Ends a payload; bit_equal_to_one and zeros fill up a partial byte (D.1.1).
-static void end_payload(MotusBits *bits) {
-    if (motus_bits_count(bits) % 8)
-        motus_bits_trailing(bits);
-    else
-        motus_bits_align_zero(bits);
-}
-
-static void write_buffering_period(MotusBits *bits, const MotusHrdTiming *timing) {
-    uint8_t room[32];
-    MotusBits payload;
+void motus_write_sei(MotusBits *bits, const MotusHrdTiming *timing, int idr) {
     const uint32_t most = (1u << DELAY_BITS) - 1,
                    whole = timing->whole < most ? timing->whole : most;
     const uint32_t initial = timing->initial < 1       ? 1
                              : timing->initial < whole ? timing->initial
                                                        : whole;
-    motus_bits_init(&payload, room, sizeof room);
-    motus_bits_ue(&payload, 0); // seq_parameter_set_id
-    motus_bits_put(&payload, DELAY_BITS, initial);
-    motus_bits_put(&payload, DELAY_BITS, whole - initial); // initial_cpb_removal_delay_offset
-    end_payload(&payload);
-    write_message(bits, SEI_BUFFERING_PERIOD, &payload);
-}
-
-static void write_pic_timing(MotusBits *bits, const MotusHrdTiming *timing) {
     uint8_t room[32];
     MotusBits payload;
+    if (idr) {
+        motus_bits_init(&payload, room, sizeof room);
+        motus_bits_ue(&payload, 0); // seq_parameter_set_id
+        motus_bits_put(&payload, DELAY_BITS, initial);
+        motus_bits_put(&payload, DELAY_BITS, whole - initial); // initial_cpb_removal_delay_offset
+        write_message(bits, SEI_BUFFERING_PERIOD, &payload);
+    }
     motus_bits_init(&payload, room, sizeof room);
-    motus_bits_put(&payload, DELAY_BITS,
-                   timing->since_idr & ((1u << DELAY_BITS) - 1)); // cpb_removal_delay
-    motus_bits_put(&payload, DELAY_BITS, timing->output_delay);   // dpb_output_delay
-    end_payload(&payload);
+    motus_bits_put(&payload, DELAY_BITS, timing->since_idr & most); // cpb_removal_delay
+    motus_bits_put(&payload, DELAY_BITS, timing->output_delay);     // dpb_output_delay
     write_message(bits, SEI_PIC_TIMING, &payload);
-}
-
-void motus_write_sei(MotusBits *bits, const MotusHrdTiming *timing, int idr) {
-    if (idr) write_buffering_period(bits, timing);
-    write_pic_timing(bits, timing);
     motus_bits_trailing(bits);
 }
 
@@ -320,7 +296,6 @@ void motus_write_recovery_point(MotusBits *bits, int frames) {
     put_flag(&payload, 1);                     // exact_match_flag
     put_flag(&payload, 0);                     // broken_link_flag
     motus_bits_put(&payload, 2, 0);            // changing_slice_group_idc
-    end_payload(&payload);
     write_message(bits, SEI_RECOVERY_POINT, &payload);
     motus_bits_trailing(bits);
 }
@@ -338,21 +313,19 @@ static void write_active_refs(MotusBits *bits, const MotusSequenceSettings *sett
     if (is_b) motus_bits_ue(bits, 0);
 }
 
-static void write_list_command(MotusBits *bits, uint32_t abs_diff_pic_num) {
-    motus_bits_ue(bits, 0); // modification_of_pic_nums_idc: subtract
-    motus_bits_ue(bits, abs_diff_pic_num - 1);
-}
-
 // Writes ref_pic_list_modification() of a list (7.3.3.1): a command for its first picture, and one
 // for each copy, which is MaxPicNum before it. The default first picture of a P picture, which a
 // copy has to name, is the reference before it.
 static void write_list(MotusBits *bits, uint32_t abs_diff_pic_num, int copies,
                        uint32_t max_pic_num) {
-    put_flag(bits, abs_diff_pic_num || copies); // ref_pic_list_modification_flag
-    if (!abs_diff_pic_num && !copies) return;
-    write_list_command(bits, abs_diff_pic_num ? abs_diff_pic_num : 1);
-    for (int i = 0; i < copies; i++) write_list_command(bits, max_pic_num);
-    motus_bits_ue(bits, 3); // end
+    const int any = abs_diff_pic_num || copies;
+    put_flag(bits, any); // ref_pic_list_modification_flag
+    for (int i = 0; i <= copies && any; i++) {
+        const uint32_t first = abs_diff_pic_num ? abs_diff_pic_num : 1;
+        motus_bits_ue(bits, 0); // modification_of_pic_nums_idc: subtract
+        motus_bits_ue(bits, (i ? max_pic_num : first) - 1);
+    }
+    if (any) motus_bits_ue(bits, 3); // end
 }
 
 // Writes pred_weight_table() of a P slice (7.3.3.2).

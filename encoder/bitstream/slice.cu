@@ -10,7 +10,7 @@
 #include "common/cuda_call.cuh"
 #include "common/int_core.h"
 #include "common/slots.h"
-#include "encoder/bitstream/b_syntax_core.h"
+#include "encoder/bitstream/cavlc_mb_core.h"
 #include "encoder/bitstream/slice_scan.cuh"
 
 namespace {
@@ -22,6 +22,7 @@ constexpr int TILE = THREADS * BYTES; // bytes per block
 constexpr int NAL_BLOCKS = 264;       // most for bytes; few pictures need more
 constexpr int CODE_BITS = 64;         // kept of a unit
 constexpr int MAX_MBS = 139264;       // MaxFS of level 6.2
+constexpr int SCAN_THREADS = 1024;
 static_assert(TILE == MOTUS_NAL_TILE, "tiles of slice_cuda.h");
 
 struct Job {
@@ -51,14 +52,10 @@ size_t place(Job *job, uint8_t *work, uint32_t capacity) {
 
 // ---- Bit positions ------------------------------------------------------------------------------
 
-// Returns the bits of the whole RBSP with its trailing bits.
-__device__ uint32_t rbsp_bits(const Job &job) {
-    return align8(span_end(job.span[job.n_mb], job.slice.head->header_bits));
-}
-
-// Returns the bytes of the RBSP, 0 if the NAL unit exceeds the capacity.
+// Returns the bytes of the RBSP with its trailing bits, 0 if the NAL unit exceeds the capacity.
 __device__ uint32_t rbsp_bytes(const Job &job) {
-    uint32_t bytes = rbsp_bits(job) / 8;
+    const uint32_t bits = span_end(job.span[job.n_mb], job.slice.head->header_bits),
+                   bytes = motus_align8(bits) / 8;
     const uint32_t begin = nal_begin(job.slice.before, job.slice.capacity);
     return begin + bytes + MOTUS_NAL_START <= job.slice.capacity ? bytes : 0;
 }
@@ -93,11 +90,6 @@ __device__ uint32_t skip_run(const Job &job, int i) {
     return (uint32_t)(i - last_before(job, job.slice.marks.coded, i));
 }
 
-__device__ int qp_before(const Job &job, int i) {
-    const int k = last_before(job, job.slice.marks.with_qp, i);
-    return k ? job.slice.mb[k - 1].qp : job.slice.head->qp;
-}
-
 __device__ MotusMbSyntax syntax_of(const Job &job, int i) {
     const MotusSliceCuda &slice = job.slice;
     int x = i % slice.mb_width, y = i / slice.mb_width;
@@ -114,26 +106,17 @@ __device__ MotusMbSyntax syntax_of(const Job &job, int i) {
     s.transform_8x8 = slice.head->transform_8x8;
     s.refs = slice.refs;
     s.skip_run = skip_run(job, i);
-    s.qp_delta = motus_mb_has_qp_delta(s.mb) ? motus_qp_delta(s.mb->qp, qp_before(job, i)) : 0;
+    s.qp_delta = 0;
+    if (motus_mb_has_qp_delta(s.mb)) {
+        const int k = last_before(job, slice.marks.with_qp, i);
+        s.qp_delta = motus_qp_delta(s.mb->qp, k ? slice.mb[k - 1].qp : slice.head->qp);
+    }
     return s;
 }
 
 // ---- Counting -----------------------------------------------------------------------------------
 
-enum {
-    TALLY_KINDS,
-    TALLY_SUBS = MOTUS_MB_KINDS,
-    TALLY_TRANSFORMS = TALLY_SUBS + 4,
-    TALLY_DIRECT = TALLY_TRANSFORMS + 2,
-    TALLY_BITS,
-    TALLIES = TALLY_BITS + MOTUS_BIT_KINDS
-};
-
-__device__ uint32_t sum_of_lanes_before(uint32_t v) { return scan_lanes(v, Sum()) - v; }
-
-template <bool B> __device__ void put_unit(MotusBits *bits, const MotusMbSyntax &s, int unit) {
-    B ? motus_put_b_unit(bits, &s, unit) : motus_put_unit(bits, &s, unit);
-}
+enum { TALLY_BITS = TALLIES, ALL_TALLIES = TALLY_BITS + MOTUS_BIT_KINDS };
 
 // Counts an MB by a warp: lengths and bits of its units, its span, its statistics.
 template <bool B> __device__ void count_mb(const Job &job, int i, uint32_t *tally) {
@@ -141,7 +124,7 @@ template <bool B> __device__ void count_mb(const Job &job, int i, uint32_t *tall
     const int unit = motus_lane(), pcm = mb->type == MOTUS_MB_I_PCM;
     const uint32_t units = motus_mb_units(mb, job.slice.head->slice_type);
     if (!units) {
-        if (unit == 0) job.span[i] = {0, -1}, atomicAdd(&tally[TALLY_KINDS + mb->type], 1u);
+        if (unit == 0) job.span[i] = {0, 0}, atomicAdd(&tally[TALLY_KINDS + mb->type], 1u);
         return;
     }
     const int transform = unit ? -1 : motus_transform_8x8_kind(mb);
@@ -149,15 +132,16 @@ template <bool B> __device__ void count_mb(const Job &job, int i, uint32_t *tall
     const MotusMbSyntax s = syntax_of(job, i);
     MotusBits bits;
     motus_bits_init(&bits, NULL, 0);
-    if (units >> unit & 1) put_unit<B>(&bits, s, unit);
-    const uint32_t length = (uint32_t)motus_bits_count(&bits), at = sum_of_lanes_before(length);
+    if (units >> unit & 1) B ? motus_put_b_unit(&bits, &s, unit) : motus_put_unit(&bits, &s, unit);
+    const uint32_t length = (uint32_t)motus_bits_count(&bits),
+                   at = scan_lanes(length, Sum()) - length;
     const uint32_t all = __shfl_sync(MOTUS_ALL_LANES, at + length, 31);
     const uint32_t samples = pcm ? all - __shfl_sync(MOTUS_ALL_LANES, at, MOTUS_UNIT_LUMA) : 0;
     job.length[i][unit] = (uint16_t)length;
     job.code[i][unit] = bits.cache; // counting leaves written bits in the cache
     if (length) atomicAdd(&tally[TALLY_BITS + motus_unit_kind(unit)], length);
     if (unit == 0) {
-        job.span[i] = {all - samples, pcm ? (int32_t)samples : -1};
+        job.span[i] = {all - samples, pcm ? samples + 1 : 0};
         atomicAdd(&tally[TALLY_KINDS + mb->type], 1u);
         if (B && mb->type == MOTUS_MB_P_16x16 && motus_is_direct(mb))
             atomicAdd(&tally[TALLY_DIRECT], 1u);
@@ -172,60 +156,41 @@ __device__ void put_end(MotusBits *bits, uint32_t run) {
     motus_bits_put(bits, 1, 1);
 }
 
-__device__ void count_end(const Job &job, uint32_t *tally) {
-    const uint32_t run = skip_run(job, job.n_mb);
-    if (motus_lane()) return;
-    MotusBits bits;
-    motus_bits_init(&bits, NULL, 0);
-    put_end(&bits, run);
-    uint32_t length = (uint32_t)motus_bits_count(&bits);
-    job.span[job.n_mb] = {length, -1};
-    atomicAdd(&tally[TALLY_BITS + MOTUS_BITS_MODE], length - 1);
-}
-
-__device__ void add_bits(MotusPictureStats *stats, int kind, uint32_t bits) {
-    uint64_t *to = kind == MOTUS_BITS_MODE   ? &stats->bits_mode
-                   : kind == MOTUS_BITS_MV   ? &stats->bits_mv
-                   : kind == MOTUS_BITS_LUMA ? &stats->bits_luma
-                                             : &stats->bits_chroma;
-    atomicAdd((unsigned long long *)to, (unsigned long long)bits);
-}
-
 // Counts all MBs. Clears the whole RBSP, whose size is known only after the scan.
 template <bool B> __global__ void __launch_bounds__(32 * WARPS) count_kernel(Job job) {
-    __shared__ uint32_t tally[TALLIES];
+    __shared__ uint32_t tally[ALL_TALLIES];
     const int i = (int)(blockIdx.x * WARPS + threadIdx.x / 32), t = (int)threadIdx.x;
     motus_begin_early();
     for (uint32_t v = blockIdx.x * 32 * WARPS + t, n = (uint32_t)job.n_tiles * THREADS; v < n;
          v += gridDim.x * 32 * WARPS)
         ((uint4 *)job.rbsp)[v] = make_uint4(0, 0, 0, 0); // tiles are of 16 bytes a thread
-    if (t < TALLIES) tally[t] = 0;
+    if (t < ALL_TALLIES) tally[t] = 0;
     __syncthreads(); // cleared before it is added to
-    if (i < job.n_mb)
+    if (i < job.n_mb) {
         count_mb<B>(job, i, tally);
-    else if (i == job.n_mb)
-        count_end(job, tally);
+    } else if (i == job.n_mb) {
+        const uint32_t run = skip_run(job, i);
+        MotusBits bits;
+        motus_bits_init(&bits, NULL, 0);
+        put_end(&bits, run);
+        const uint32_t length = (uint32_t)motus_bits_count(&bits);
+        if (motus_lane() == 0) job.span[i] = {length, 0};
+        if (motus_lane() == 0) atomicAdd(&tally[TALLY_BITS + MOTUS_BITS_MODE], length - 1);
+    }
     __syncthreads(); // complete before it is read
-    if (t >= TALLIES || !tally[t]) return;
-    MotusPictureStats *stats = job.slice.stats;
-    if (t < TALLY_SUBS)
-        atomicAdd(&stats->mb[t], tally[t]);
-    else if (t < TALLY_TRANSFORMS)
-        atomicAdd(&stats->sub[t - TALLY_SUBS], tally[t]);
-    else if (t < TALLY_DIRECT)
-        atomicAdd(&stats->transform_8x8[t - TALLY_TRANSFORMS], tally[t]);
-    else if (t == TALLY_DIRECT)
-        atomicAdd((unsigned long long *)&stats->direct, (unsigned long long)tally[t]);
-    else
-        add_bits(stats, t - TALLY_BITS, tally[t]);
+    if (t < TALLIES && tally[t]) add_tally(job.slice.stats, t, tally[t]);
+    if (t >= TALLY_BITS && t < ALL_TALLIES && tally[t])
+        add_bits(job.slice.stats, t - TALLY_BITS, tally[t]);
+}
+
+__global__ void __launch_bounds__(SCAN_THREADS) scan_kernel(Span *v, int n) {
+    __shared__ Span room[SCAN_THREADS / 32];
+    motus_let_successor_start();
+    motus_wait_for_predecessor();
+    scan_array<SCAN_THREADS>(v, n, Join(), room);
 }
 
 // ---- Writing ------------------------------------------------------------------------------------
-
-__device__ void put_code(MotusBits *bits, uint64_t code, int length) {
-    if (length > 32) motus_bits_put(bits, length - 32, (uint32_t)(code >> 32));
-    motus_bits_put(bits, motus_min(length, 32), (uint32_t)code);
-}
 
 // Writes an MB by a warp. Units of more than CODE_BITS bits are coded again.
 template <bool B> __device__ void write_mb(const Job &job, int i) {
@@ -234,9 +199,10 @@ template <bool B> __device__ void write_mb(const Job &job, int i) {
     const uint32_t units = motus_mb_units(mb, job.slice.head->slice_type);
     if (!units) return;
     const int length = job.length[i][unit];
-    uint32_t at = first_bit(job, i) + sum_of_lanes_before((uint32_t)length);
+    uint32_t at = first_bit(job, i) + scan_lanes((uint32_t)length, Sum()) - (uint32_t)length;
     if (mb->type == MOTUS_MB_I_PCM) {
-        uint32_t end = __shfl_sync(MOTUS_ALL_LANES, at, MOTUS_UNIT_LUMA), aligned = align8(end);
+        uint32_t end = __shfl_sync(MOTUS_ALL_LANES, at, MOTUS_UNIT_LUMA),
+                 aligned = motus_align8(end);
         if (unit >= MOTUS_UNIT_LUMA) at += aligned - end;
         if (unit == 0) add_bits(job.slice.stats, MOTUS_BITS_MODE, aligned - end);
     }
@@ -245,10 +211,13 @@ template <bool B> __device__ void write_mb(const Job &job, int i) {
     if (!length) return;
     MotusBits bits;
     motus_bits_init_at(&bits, job.rbsp, at);
-    if (length > CODE_BITS)
-        put_unit<B>(&bits, s, unit);
-    else
-        put_code(&bits, job.code[i][unit], length);
+    if (length > CODE_BITS) {
+        B ? motus_put_b_unit(&bits, &s, unit) : motus_put_unit(&bits, &s, unit);
+    } else {
+        const uint64_t code = job.code[i][unit];
+        if (length > 32) motus_bits_put(&bits, length - 32, (uint32_t)(code >> 32));
+        motus_bits_put(&bits, motus_min(length, 32), (uint32_t)code);
+    }
     motus_bits_finish(&bits);
 }
 
@@ -260,13 +229,6 @@ __device__ void write_header(const Job &job) {
         int n = (int)min(8u, head->header_bits - at);
         motus_bits_put(&bits, n, (uint32_t)head->header[at / 8] >> (8 - n));
     }
-    motus_bits_finish(&bits);
-}
-
-__device__ void write_end(const Job &job, uint32_t run) {
-    MotusBits bits;
-    motus_bits_init_at(&bits, job.rbsp, first_bit(job, job.n_mb));
-    put_end(&bits, run);
     motus_bits_finish(&bits);
 }
 
@@ -282,13 +244,14 @@ template <bool B> __global__ void __launch_bounds__(32 * WARPS) write_kernel(Job
     }
     const uint32_t run = skip_run(job, i);
     if (motus_lane() == 0) write_header(job);
-    if (motus_lane() == 1) write_end(job, run);
+    if (motus_lane() != 1) return;
+    MotusBits bits;
+    motus_bits_init_at(&bits, job.rbsp, first_bit(job, i));
+    put_end(&bits, run);
+    motus_bits_finish(&bits);
 }
 
 // ---- NAL unit -----------------------------------------------------------------------------------
-
-// Returns this thread's first byte of a tile.
-__device__ uint32_t first_byte(uint32_t tile) { return tile * TILE + threadIdx.x * BYTES; }
 
 __global__ void __launch_bounds__(THREADS) escapes_kernel(MotusNalCuda nal) {
     __shared__ uint32_t sum;
@@ -297,7 +260,7 @@ __global__ void __launch_bounds__(THREADS) escapes_kernel(MotusNalCuda nal) {
     for (uint32_t tile = blockIdx.x; tile * TILE < size; tile += gridDim.x) {
         if (threadIdx.x == 0) sum = 0;
         __syncthreads(); // cleared before it is added to
-        uint32_t mask = escapes_at(nal.rbsp, size, 0, first_byte(tile));
+        uint32_t mask = escapes_at(nal.rbsp, size, 0, tile * TILE + threadIdx.x * BYTES);
         if (mask) atomicAdd(&sum, (uint32_t)__popc(mask));
         __syncthreads();                               // complete before it is read
         if (threadIdx.x == 0) nal.escapes[tile] = sum; // and cleared by the same thread
@@ -328,21 +291,19 @@ __device__ uint32_t escapes_before(const MotusNalCuda &nal, uint32_t size, uint3
     return *sum;
 }
 
-__device__ void put_byte(const MotusNalCuda &nal, uint32_t at, uint8_t byte) {
-    if (at < nal.capacity) nal.nal[at] = byte;
-}
-
 __device__ void put_tile(const MotusNalCuda &nal, uint32_t size, uint32_t tile) {
     __shared__ uint32_t room[THREADS / 32], sum;
-    const uint32_t at = first_byte(tile);
+    const uint32_t at = tile * TILE + threadIdx.x * BYTES;
     const uint32_t mask = escapes_at(nal.rbsp, size, 0, at), end = min(at + BYTES, size);
     const uint32_t begin = nal_begin(nal.before, nal.capacity);
     uint32_t to = begin + MOTUS_NAL_START + at + escapes_before(nal, size, tile, &sum), all;
     const uint32_t own = (uint32_t)__popc(mask), upto = scan_lanes(own, Sum());
     to += upto - own + scan_warps<THREADS>(from_lane(upto, 31), Sum(), room, &all);
-    for (uint32_t i = at; i < end; i++) {
-        if (mask >> (i - at) & 1) put_byte(nal, to++, 3);
-        put_byte(nal, to++, nal.rbsp[i]);
+    for (uint32_t i = at; i < end; i++, to++) {
+        const bool escaped = mask >> (i - at) & 1;
+        if (escaped && to < nal.capacity) nal.nal[to] = 3;
+        to += escaped;
+        if (to < nal.capacity) nal.nal[to] = nal.rbsp[i];
     }
     if (at < size && end == size) *nal.result = {to <= nal.capacity ? to : 0, to > nal.capacity};
     if (at == 0) {
@@ -356,7 +317,7 @@ __device__ void put_zero_words(const MotusNalCuda &nal) {
     __shared__ uint32_t room[THREADS / 32];
     const MotusBinCounts *bins = nal.bins;
     uint32_t own = 0;
-    for (int k = (int)threadIdx.x; k < 2 * MOTUS_SYMBOL_BIN; k += THREADS) own += bins->bin[k];
+    for (int k = (int)threadIdx.x; k < MOTUS_BIN_COUNTS; k += THREADS) own += bins->bin[k];
     own = motus_lanes_sum(own);
     if (motus_lane() == 0) room[threadIdx.x / 32] = own;
     __syncthreads(); // complete before they are read; `result` is written
@@ -395,15 +356,6 @@ size_t motus_slice_cuda_bytes(int n_mb, uint32_t capacity) {
     return place(&job, nullptr, capacity);
 }
 
-static cudaError_t job_of(Job *job, const MotusSliceCuda *slice) {
-    *job = {};
-    job->slice = *slice;
-    job->n_mb = slice->mb_width * slice->mb_height;
-    if (job->n_mb <= 0 || job->n_mb > MAX_MBS || !slice->capacity) return cudaErrorInvalidValue;
-    place(job, (uint8_t *)slice->work, slice->capacity);
-    return cudaSuccess;
-}
-
 cudaError_t motus_nal_cuda_write(const MotusNalCuda *nal, cudaStream_t stream) {
     const int tiles = motus_min(motus_nal_tiles(nal->capacity), NAL_BLOCKS);
     const cudaError_t status =
@@ -415,17 +367,19 @@ cudaError_t motus_nal_cuda_write(const MotusNalCuda *nal, cudaStream_t stream) {
 }
 
 cudaError_t motus_slice_cuda_write(const MotusSliceCuda *slice, cudaStream_t stream) {
-    Job job;
-    cudaError_t status = job_of(&job, slice);
-    if (status != cudaSuccess) return status;
+    Job job = {};
+    job.slice = *slice;
+    job.n_mb = slice->mb_width * slice->mb_height;
+    if (job.n_mb <= 0 || job.n_mb > MAX_MBS || !slice->capacity) return cudaErrorInvalidValue;
+    place(&job, (uint8_t *)slice->work, slice->capacity);
     const int blocks = job.n_mb / WARPS + 1; // one warp more than MBs
     const auto count = slice->is_b ? count_kernel<true> : count_kernel<false>,
                write = slice->is_b ? write_kernel<true> : write_kernel<false>;
     const int early = slice->early;
-    status = motus_launch(early, blocks, 32 * WARPS, 0, stream, count, job);
+    cudaError_t status = motus_launch(early, blocks, 32 * WARPS, 0, stream, count, job);
     if (status == cudaSuccess)
-        status = motus_launch(early, 1, SCAN_THREADS, 0, stream, scan_kernel<Span, Join>, job.span,
-                              job.n_mb + 1);
+        status =
+            motus_launch(early, 1, SCAN_THREADS, 0, stream, scan_kernel, job.span, job.n_mb + 1);
     if (status == cudaSuccess)
         status = motus_launch(early, blocks, 32 * WARPS, 0, stream, write, job);
     const MotusNalCuda nal = {

@@ -6,7 +6,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "encoder/bitstream/cabac.h"
+#include "encoder/bitstream/bits_core.h"
 #include "encoder/bitstream/headers.h"
 #include "encoder/mb/direct_core.h"
 #include "encoder/mb/mb.h"

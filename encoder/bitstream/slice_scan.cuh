@@ -1,6 +1,6 @@
 // For slice.cu and encoder/cabac: emulation prevention; prefix sums of counts and of bit spans, by
-// a warp, by a block, over an array. CUB's DeviceScan is not used: its host side throws exceptions
-// and keeps state in the process.
+// a warp, by a block, over an array; statistics. CUB's DeviceScan is not used: its host side throws
+// exceptions and keeps state in the process.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_BITSTREAM_SLICE_SCAN_CUH
 #define ENCODER_BITSTREAM_SLICE_SCAN_CUH
@@ -8,37 +8,22 @@
 #include "common/cuda_call.cuh"
 #include "common/lanes.h"
 #include "encoder/bitstream/slice_cuda.h"
+#include "encoder/bitstream/syntax_core.h"
 
 namespace {
 
 // ---- Bit spans ----------------------------------------------------------------------------------
 
-// Bit count of neighbouring MBs. If they contain I_PCM, `before` and `after` count the bits on
-// either side of its byte alignment; else `after` is -1. Bit positions in a slice are below 2^31.
+// Bit count of neighbouring MBs. If they contain I_PCM, `before` and `after` - 1 count the bits on
+// either side of its byte alignment; else `after` is 0. Bit positions in a slice are below 2^31.
 struct Span {
-    uint32_t before;
-    int32_t after;
+    uint32_t before, after;
 };
-
-__device__ uint32_t align8(uint32_t at) { return (at + 7) & ~7u; }
 
 // Returns the end of a span that begins at bit `at`.
 __device__ uint32_t span_end(Span span, uint32_t at) {
     at += span.before;
-    return span.after < 0 ? at : align8(at) + (uint32_t)span.after;
-}
-
-// Returns the span of `a` followed by `b`. Associative.
-__device__ Span span_join(Span a, Span b) {
-    Span both = a;
-    if (a.after < 0) {
-        both.before += b.before;
-        both.after = b.after;
-    } else {
-        both.after += (int32_t)b.before;
-        if (b.after >= 0) both.after = (int32_t)align8((uint32_t)both.after) + b.after;
-    }
-    return both;
+    return span.after ? motus_align8(at) + span.after - 1 : at;
 }
 
 // ---- NAL units ----------------------------------------------------------------------------------
@@ -85,33 +70,42 @@ __device__ uint32_t escapes_at(const uint8_t *rbsp, uint32_t size, uint32_t from
 
 // ---- Scans --------------------------------------------------------------------------------------
 
-constexpr int SCAN_THREADS = 1024;
 constexpr int SCAN_EACH = 8; // entries of a thread
 
+// Operations of scans: associative; zeros change nothing.
 struct Join {
-    static __device__ Span none() { return {0, -1}; }
-    __device__ Span operator()(Span a, Span b) const { return span_join(a, b); }
+    // Returns the span of `a` followed by `b`.
+    __device__ Span operator()(Span a, Span b) const {
+        Span both = a;
+        if (!a.after) {
+            both.before += b.before;
+            both.after = b.after;
+        } else {
+            both.after += b.before;
+            if (b.after) both.after = motus_align8(both.after - 1) + b.after;
+        }
+        return both;
+    }
 };
 
 struct Sum {
-    static __device__ uint32_t none() { return 0; }
     __device__ uint32_t operator()(uint32_t a, uint32_t b) const { return a + b; }
 };
 
-__device__ uint32_t from_before(uint32_t v, int step) {
-    return __shfl_up_sync(MOTUS_ALL_LANES, v, step);
+// Return v, which is of 32-bit words, of the lane `step` before this one, and of a given lane.
+template <class T> __device__ T from_before(T v, int step) {
+    uint32_t *word = (uint32_t *)&v;
+#pragma unroll
+    for (int i = 0; i < (int)(sizeof v / 4); i++)
+        word[i] = __shfl_up_sync(MOTUS_ALL_LANES, word[i], step);
+    return v;
 }
-
-__device__ Span from_before(Span v, int step) {
-    return {from_before(v.before, step), (int32_t)from_before((uint32_t)v.after, step)};
-}
-
-__device__ uint32_t from_lane(uint32_t v, int lane) {
-    return __shfl_sync(MOTUS_ALL_LANES, v, lane);
-}
-
-__device__ Span from_lane(Span v, int lane) {
-    return {from_lane(v.before, lane), (int32_t)from_lane((uint32_t)v.after, lane)};
+template <class T> __device__ T from_lane(T v, int lane) {
+    uint32_t *word = (uint32_t *)&v;
+#pragma unroll
+    for (int i = 0; i < (int)(sizeof v / 4); i++)
+        word[i] = __shfl_sync(MOTUS_ALL_LANES, word[i], lane);
+    return v;
 }
 
 // Returns the scan of v over the warp's lanes up to this one.
@@ -131,12 +125,12 @@ __device__ T scan_warps(T mine, Op op, T (&room)[N / 32], T *all) {
     if (lane == 0) room[warp] = mine;
     __syncthreads(); // written before others read it
     if (warp == 0) {
-        const T sum = scan_lanes(lane < N / 32 ? room[lane] : Op::none(), op);
+        const T sum = scan_lanes(lane < N / 32 ? room[lane] : T{}, op);
         if (lane < N / 32) room[lane] = sum;
     }
     __syncthreads(); // likewise
     *all = room[N / 32 - 1];
-    return warp ? room[warp - 1] : Op::none();
+    return warp ? room[warp - 1] : T{};
 }
 
 // Scans v in place with one block. A warp takes 32 * SCAN_EACH neighbouring entries, of which its
@@ -144,13 +138,12 @@ __device__ T scan_warps(T mine, Op op, T (&room)[N / 32], T *all) {
 template <int THREADS, class T, class Op>
 __device__ void scan_array(T *v, int n, Op op, T (&room)[THREADS / 32]) {
     const int warp = (int)threadIdx.x / 32, lane = motus_lane();
-    T done = Op::none(); // of previous rounds
+    T done = T{}; // of previous rounds
     for (int from = 0; from < n; from += THREADS * SCAN_EACH) {
         const int first = from + 32 * SCAN_EACH * warp + lane;
-        T own[SCAN_EACH], upto = Op::none(), all;
+        T own[SCAN_EACH], upto = T{}, all;
 #pragma unroll
-        for (int i = 0; i < SCAN_EACH; i++)
-            own[i] = first + 32 * i < n ? v[first + 32 * i] : Op::none();
+        for (int i = 0; i < SCAN_EACH; i++) own[i] = first + 32 * i < n ? v[first + 32 * i] : T{};
 #pragma unroll
         for (int i = 0; i < SCAN_EACH; i++) {
             own[i] = op(upto, scan_lanes(own[i], op));
@@ -165,12 +158,36 @@ __device__ void scan_array(T *v, int n, Op op, T (&room)[THREADS / 32]) {
     }
 }
 
-template <class T, class Op>
-__global__ void __launch_bounds__(SCAN_THREADS) scan_kernel(T *v, int n) {
-    __shared__ T room[SCAN_THREADS / 32];
-    motus_let_successor_start();
-    motus_wait_for_predecessor();
-    scan_array<SCAN_THREADS>(v, n, Op(), room);
+// ---- Statistics ---------------------------------------------------------------------------------
+
+// Counts of a block's MBs, which are added to MotusPictureStats once. Others follow from TALLIES
+// on.
+enum {
+    TALLY_KINDS,
+    TALLY_SUBS = MOTUS_MB_KINDS,
+    TALLY_TRANSFORMS = TALLY_SUBS + 4,
+    TALLY_DIRECT = TALLY_TRANSFORMS + 2,
+    TALLIES
+};
+
+// Adds tally t, below TALLIES.
+__device__ void add_tally(MotusPictureStats *stats, int t, uint32_t n) {
+    if (t < TALLY_SUBS)
+        atomicAdd(&stats->mb[t], n);
+    else if (t < TALLY_TRANSFORMS)
+        atomicAdd(&stats->sub[t - TALLY_SUBS], n);
+    else if (t < TALLY_DIRECT)
+        atomicAdd(&stats->transform_8x8[t - TALLY_TRANSFORMS], n);
+    else
+        atomicAdd((unsigned long long *)&stats->direct, (unsigned long long)n);
+}
+
+__device__ void add_bits(MotusPictureStats *stats, int kind, uint32_t bits) {
+    uint64_t *to = kind == MOTUS_BITS_MODE   ? &stats->bits_mode
+                   : kind == MOTUS_BITS_MV   ? &stats->bits_mv
+                   : kind == MOTUS_BITS_LUMA ? &stats->bits_luma
+                                             : &stats->bits_chroma;
+    atomicAdd((unsigned long long *)to, (unsigned long long)bits);
 }
 
 } // namespace

@@ -5,6 +5,7 @@
 #define ENCODER_BITSTREAM_SYNTAX_CORE_H
 
 #include "common/int_core.h"
+#include "encoder/mb/direct_core.h"
 #include "encoder/mb/intra_core.h"
 #include "encoder/mb/mv_core.h"
 
@@ -23,8 +24,8 @@ MOTUS_HD int motus_intra4x4_predicted_mode(const MotusMb *mb, const MotusNeighbo
                      motus_intra4x4_mode_of(above, (blk - 4) & 15));
 }
 
-// Returns mb_type of tables 7-11 and 7-13; of B slices, of intra MBs only (b_syntax_core.h has the
-// others). P_8x8ref0 is not used: it saves little.
+// Returns mb_type of tables 7-11 and 7-13; of B slices, of intra MBs only (motus_b_type_code has
+// the others). P_8x8ref0 is not used: it saves little.
 MOTUS_HD uint32_t motus_mb_type_code(const MotusMb *mb, int slice_type) {
     uint32_t first_intra = slice_type == MOTUS_SLICE_B ? 23 : slice_type ? 5 : 0;
     if (mb->type == MOTUS_MB_I_4x4) return first_intra;
@@ -129,8 +130,8 @@ MOTUS_HD int motus_ref_bits(int refs, int ref) {
 // all MBs of a picture may be finalized at once. refs: of the slice.
 MOTUS_HD void motus_mb_finalize_skip(MotusMb *mb, const MotusNeighbours *neighbours, int refs) {
     if (mb->type > MOTUS_MB_P_16x16 || mb->cbp) return;
-    const int skip = motus_mv_equal(mb->mv[0], motus_mb_skip_mv(neighbours, refs)) &&
-                     !(refs > 1 && mb->ref[0][0]);
+    const int skip =
+        motus_mv_equal(mb->mv[0], motus_mb_skip_mv(neighbours)) && !(refs > 1 && mb->ref[0][0]);
     mb->type = (uint8_t)(skip ? MOTUS_MB_P_SKIP : MOTUS_MB_P_16x16);
 }
 
@@ -152,16 +153,16 @@ MOTUS_HD void motus_mb_context_residual(MotusMbContext *context, const MotusMb *
         (uint8_t)(mb->type == MOTUS_MB_I_PCM ? 7 : (luma != 0) | (cb != 0) << 1 | (cr != 0) << 2);
 }
 
-// Sets what CABAC needs of a finalized MB of an I or P slice. refs: of the slice.
+// Sets what CABAC needs of a finalized MB of an I or P slice.
 MOTUS_HD void motus_mb_context_set(MotusMbContext *context, const MotusMb *mb,
                                    const MotusMbCoef *coef, const MotusNeighbours *neighbours,
-                                   int qp_delta, int refs) {
+                                   int qp_delta) {
     const MotusMv none = {0, 0};
     MotusPartition parts[16];
     MotusMv mvd[16];
     for (int blk = 0; blk < 16; blk++) context->mvd[blk] = none;
     const int n = mb->type == MOTUS_MB_P_SKIP ? 0 : motus_mb_partitions(mb, parts);
-    if (n) motus_mb_mvd(mb, neighbours, refs, mvd);
+    if (n) motus_mb_mvd(mb, neighbours, mvd);
     for (int i = 0; i < n; i++)
         for (int y = parts[i].y; y < parts[i].y + parts[i].height; y++)
             for (int x = parts[i].x; x < parts[i].x + parts[i].width; x++)
@@ -169,7 +170,98 @@ MOTUS_HD void motus_mb_context_set(MotusMbContext *context, const MotusMb *mb,
     motus_mb_context_residual(context, mb, coef, qp_delta);
 }
 
+// ---- B slices -----------------------------------------------------------------------------------
+
+enum { MOTUS_B_8x8_CODE = 22, MOTUS_B_INTRA_CODE = 23 }; // of mb_type
+
+// Returns mb_type of table 7-14 for an inter MB other than B_Skip.
+MOTUS_HD uint32_t motus_b_type_code(const MotusMb *mb) {
+    // By 3 * the first partition's MOTUS_PRED_* + the second one's.
+    const uint64_t pairs = MOTUS_PACK8(4, 0, 2, 4, 3, 1, 5, 6, 7) | (uint64_t)8 << 32; // Bi, Bi
+    const int pair = 3 * mb->pred[0] + mb->pred[3];
+    if (mb->type == MOTUS_MB_P_8x8) return MOTUS_B_8x8_CODE;
+    if (mb->type == MOTUS_MB_P_16x16) return mb->direct ? 0 : 1u + mb->pred[0];
+    return 4 + 2 * ((uint32_t)(pairs >> (4 * pair)) & 15) + (mb->type == MOTUS_MB_P_8x16);
+}
+
+// Returns sub_mb_type of table 7-18 for 8x8 block q of B_8x8.
+MOTUS_HD uint32_t motus_b_sub_type_code(const MotusMb *mb, int q) {
+    return mb->direct >> q & 1 ? 0 : 1u + mb->pred[q];
+}
+
+// True if 8x8 block q of an inter MB begins a partition that has an mvd of a list.
+MOTUS_HD int motus_has_b_mvd(const MotusMb *mb, int q, int list) {
+    const int first = mb->type == MOTUS_MB_P_8x8    ? 15 // mask of the 8x8 blocks that begin one
+                      : mb->type == MOTUS_MB_P_16x8 ? 5
+                      : mb->type == MOTUS_MB_P_8x16 ? 3
+                                                    : 1;
+    return first >> q & ~mb->direct >> q & 1 && motus_pred_uses(mb->pred[q], list);
+}
+
+// Returns the partition of an inter MB that has 8x8 block q.
+MOTUS_HD MotusPartition motus_b_partition(const MotusMb *mb, int q) {
+    const int x = 2 * (q & 1), y = q & 2;
+    if (mb->type <= MOTUS_MB_P_16x16) return motus_partition_at(MOTUS_MODE_16x16, 0, 0, 0);
+    if (mb->type == MOTUS_MB_P_16x8) return motus_partition_at(MOTUS_MODE_16x8, q >> 1, 0, y);
+    if (mb->type == MOTUS_MB_P_8x16) return motus_partition_at(MOTUS_MODE_8x16, q & 1, x, 0);
+    return motus_partition_at(MOTUS_MODE_8x8, 0, x, y);
+}
+
+// Returns the mvd of the partition that 8x8 block q begins.
+MOTUS_HD MotusMv motus_b_mvd(const MotusMb *mb, const MotusNeighbours *neighbours, int q,
+                             int list) {
+    const MotusPartition part = motus_b_partition(mb, q);
+    const MotusMv mv = list ? mb->mv1[q] : mb->mv[4 * part.y + part.x],
+                  predictor = motus_mb_mvp(mb, neighbours, &part, list);
+    MotusMv mvd;
+    mvd.x = (int16_t)(mv.x - predictor.x);
+    mvd.y = (int16_t)(mv.y - predictor.y);
+    return mvd;
+}
+
+// Returns the 8x8 block that begins the partition of 8x8 block q.
+MOTUS_HD int motus_b_first(const MotusMb *mb, int q) {
+    const MotusPartition part = motus_b_partition(mb, q);
+    return motus_8x8_of(4 * part.y + part.x);
+}
+
+// Returns mvd_b of 8x8 block q, which begins a partition.
+MOTUS_HD MotusMv motus_b_context_mvd(const MotusMb *mb, const MotusNeighbours *neighbours, int q,
+                                     int list) {
+    const MotusMv none = {0, 0};
+    if (motus_mb_is_intra(mb) || !motus_has_b_mvd(mb, q, list)) return none;
+    return motus_b_mvd(mb, neighbours, q, list);
+}
+
+// Sets what CABAC needs of a finalized MB of a B slice. qp_delta: mb_qp_delta if it has one.
+MOTUS_HD void motus_b_context_set(MotusMbContext *context, const MotusMb *mb,
+                                  const MotusMbCoef *coef, const MotusNeighbours *neighbours,
+                                  int qp_delta) {
+    for (int i = 0; i < 8; i++) {
+        const int list = i >> 2, q = i & 3, first = motus_b_first(mb, q);
+        context->mvd_b[list][q] =
+            first < q ? context->mvd_b[list][first] : motus_b_context_mvd(mb, neighbours, q, list);
+    }
+    motus_mb_context_residual(context, mb, coef, qp_delta);
+}
+
 // ---- Units --------------------------------------------------------------------------------------
+
+// Coded MB with the values that its syntax depends on.
+typedef struct MotusMbSyntax {
+    const MotusMb *mb;
+    const MotusMbCoef *coef;
+    MotusNeighbours neighbours;
+    MotusMbSource src; // CAVLC: I_PCM
+    int slice_type;    // MotusSliceType
+    uint32_t skip_run; // CAVLC: mb_skip_run before it (P and B slices)
+    int qp_delta;      // CAVLC: mb_qp_delta, if it has one
+    int transform_8x8; // transform_8x8_mode_flag
+    int refs;          // num_ref_idx_l0_active; 0 = 1
+    // CABAC
+    const MotusMbContext *own, *a, *b; // a, b: of the neighbours; undefined where there is none
+    int qp_delta_before;               // mb_qp_delta of the MB before it in the slice, else 0
+} MotusMbSyntax;
 
 // Units in the order of the syntax. Luma and chroma: a block each, in coding order; I_PCM: 16
 // samples each.

@@ -1,26 +1,25 @@
 // CABAC of a slice of finalized MBs on a CUDA device. In the order of the launches: contexts of
 // MBs (contexts.cuh); counts of symbols and their sums, symbols (symbols.cuh); bins sorted by
-// context, states (states.cuh); ranges, low (ranges.cuh); carries, I_PCM samples (settle.cuh); the
+// context, states (states.cuh); ranges, low (ranges.cuh); carries, I_PCM samples (carries.cuh); the
 // NAL unit (slice.cu). Grids depend on picture size, piece and capacity only.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/cabac/cabac_cuda.h"
 
 #include "common/cuda_call.cuh"
 #include "common/slots.h"
-#include "encoder/bitstream/cabac_costs_core.h"
+#include "encoder/cabac/cabac_costs_core.h"
+#include "encoder/cabac/carries.cuh"
 #include "encoder/cabac/ranges.cuh"
-#include "encoder/cabac/settle.cuh"
 #include "encoder/cabac/states.cuh"
 #include "encoder/cabac/symbols.cuh"
 
 namespace {
 
-constexpr int THREADS = 256, MB_THREADS = 128, CONTEXT_THREADS = 16 * CONTEXT_MBS,
-              STATE_THREADS = 256, LOW_THREADS = 128;
-constexpr int COUNT_THREADS = 256; // of a block that counts symbols
-constexpr int BEGIN_BLOCKS = 8;    // before those, which begin a slice
-constexpr int MOST_BLOCKS = 264;   // of a step that takes any number; few pictures need more
-constexpr int DIGITS_BEHIND = 64;  // zeros behind the last digit
+constexpr int MB_THREADS = 128, CONTEXT_THREADS = 16 * CONTEXT_MBS, LOW_THREADS = 128,
+              LEARN_THREADS = 512;
+constexpr int BEGIN_BLOCKS = 8;   // before those that count symbols; they begin a slice
+constexpr int MOST_BLOCKS = 264;  // of a step that takes any number; few pictures need more
+constexpr int DIGITS_BEHIND = 64; // zeros behind the last digit
 static_assert(THREADS * DIGITS * 2 == MOTUS_NAL_TILE, "a tile of digits is one of bytes");
 
 // Threads that an SM holds, at least.
@@ -87,8 +86,7 @@ __global__ void __launch_bounds__(MB_THREADS) b_context_kernel(Job job) {
 // parts by the first blocks.
 __device__ void begin_slice(const Job &job) {
     const MotusSliceHead *head = job.in.slice.head;
-    const int step = BEGIN_BLOCKS * COUNT_THREADS,
-              t = (int)(blockIdx.x * COUNT_THREADS + threadIdx.x);
+    const int step = BEGIN_BLOCKS * THREADS, t = (int)(blockIdx.x * THREADS + threadIdx.x);
     for (int c = t; c < CONTEXTS; c += step)
         if (c < MOTUS_CTX_TERMINATE || (c >= MOTUS_CTX_TRANSFORM_8x8 && c < MOTUS_CONTEXTS))
             job.between[0].place[c] =
@@ -108,29 +106,30 @@ __device__ void begin_slice(const Job &job) {
     }
 }
 
-// Takes the symbols of a string in place of MBs.
-__device__ void count_string(const Job &job) {
-    const int step = (int)gridDim.x * COUNT_THREADS, n = mb_groups_of(job),
-              t = (int)(blockIdx.x * COUNT_THREADS + threadIdx.x);
-    for (int k = t; k <= job.n_mb; k += step)
-        job.mb_end[k] = job.in.string_end[k], job.restart[k] = 0;
-    for (int k = t + 1; k <= n; k += step)
-        job.group_begin[k] = k == n ? job.in.string_end[job.n_mb] : 0;
-}
-
-template <bool B>
-__global__ void __launch_bounds__(COUNT_THREADS, COUNT_BLOCKS) count_kernel(Job job) {
-    __shared__ UnitRoom<COUNT_MBS> room;
+template <bool B> __global__ void __launch_bounds__(THREADS, COUNT_BLOCKS) count_kernel(Job job) {
+    __shared__ UnitRoom room;
     const int t = (int)threadIdx.x, block = (int)blockIdx.x - BEGIN_BLOCKS;
     if (block < 0) begin_slice(job);
-    if (job.in.string) count_string(job);
+    if (job.in.string) { // its symbols, in place of MBs
+        const int step = (int)gridDim.x * THREADS, n = mb_groups_of(job),
+                  first = (int)blockIdx.x * THREADS + t;
+        for (int k = first; k <= job.n_mb; k += step)
+            job.mb_end[k] = job.in.string_end[k], job.restart[k] = 0;
+        for (int k = first + 1; k <= n; k += step)
+            job.group_begin[k] = k == n ? job.in.string_end[job.n_mb] : 0;
+    }
     if (job.in.string || block < 0) return;
-    if (t < TALLIES) room.tally[t] = 0;
+    if (t < ALL_TALLIES) room.tally[t] = 0;
     if (t < UNIT_KINDS) room.kinds[t] = 0;
     if (t == 0) room.n_late = 0;
     __syncthreads(); // cleared before they are added to
-    count_mbs<COUNT_THREADS, B>(job, block * COUNT_MBS, room);
-    add_tally(job.in.slice.stats, room.tally); // complete since its barriers
+    count_mbs<B>(job, block * COUNT_MBS, room);
+    // Tallies are complete since its barriers.
+    MotusPictureStats *stats = job.in.slice.stats;
+    if (t < TALLIES && room.tally[t]) add_tally(stats, t, room.tally[t]);
+    if (t != TALLY_SAMPLES || !room.tally[t]) return;
+    add_bits(stats, MOTUS_BITS_LUMA, 2048 * room.tally[t]);
+    add_bits(stats, MOTUS_BITS_CHROMA, 1024 * room.tally[t]);
 }
 
 // Returns the only piece; n 0: there are several, which sum_kernel codes.
@@ -140,7 +139,7 @@ __device__ Piece only_piece(const Job &job) {
     return piece;
 }
 
-// Clears the digits that the slice may have, and those that settle_kernel reads behind them.
+// Clears the digits that the slice may have, and those that carry_kernel reads behind them.
 __device__ void clear_digits(const Job &job) {
     // A symbol has at most 8 bits. I_PCM samples follow one more, with two stop bits and alignment.
     const uint64_t samples =
@@ -159,11 +158,11 @@ struct TileRoom {
 };
 template <bool B>
 __device__ void put_tiles(const Job &job, const Piece &piece, bool keeps, TileRoom &room) {
-    const int n_tiles = tiles_of(piece);
+    const int n_tiles = count_of(piece.n, TILE);
     for (int tile = (int)blockIdx.x; tile < n_tiles; tile += (int)gridDim.x) {
-        put_tile<THREADS, B>(job, piece, tile, keeps, room.put);
+        put_tile<B>(job, piece, tile, keeps, room.put);
         __syncthreads(); // its symbols are written
-        count_tile<THREADS>(job, piece, tile, room.count);
+        count_tile(job, piece, tile, room.count);
     }
 }
 
@@ -185,19 +184,6 @@ __device__ void learn(const MotusBinCounts *bins, const MotusCabacCosts *costs,
         motus_cabac_cost_derive(next, learnt, k);
 }
 
-// Returns true to all threads of the block that ends last.
-__device__ bool is_last_block(const Job &job) {
-    __shared__ bool last;
-    __syncthreads(); // the block's bins are added
-    if (threadIdx.x == 0) {
-        __threadfence(); // they are visible before the block is counted
-        last = atomicAdd(job.finished, 1u) == gridDim.x - 1;
-        __threadfence(); // those of other blocks are read after it
-    }
-    __syncthreads(); // `last` is set
-    return last;
-}
-
 template <bool B> __global__ void __launch_bounds__(THREADS, PUT_BLOCKS) put_kernel(Job job) {
     __shared__ union {
         TileRoom tile;
@@ -208,36 +194,25 @@ template <bool B> __global__ void __launch_bounds__(THREADS, PUT_BLOCKS) put_ker
         clear_digits(job);
         put_tiles<B>(job, piece, true, room.tile);
     }
-    if (job.in.next && is_last_block(job))
-        learn<THREADS>(job.in.bins, job.in.costs, job.in.next, room.learnt);
+    if (!job.in.next) return;
+    __shared__ bool is_last; // of the blocks that have put symbols
+    __syncthreads();         // the block's bins are added
+    if (threadIdx.x == 0) {
+        __threadfence(); // they are visible before the block is counted
+        is_last = atomicAdd(job.finished, 1u) == gridDim.x - 1;
+        __threadfence(); // those of other blocks are read after it
+    }
+    __syncthreads(); // is_last is set
+    if (is_last) learn<THREADS>(job.in.bins, job.in.costs, job.in.next, room.learnt);
 }
 
 // ---- Kernels: the coder -------------------------------------------------------------------------
 
-__global__ void __launch_bounds__(THREADS) sort_kernel(Job job) {
-    __shared__ SortRoom<THREADS> room;
+// Runs a step of the only piece.
+template <auto STEP, class Room, int N> __global__ void __launch_bounds__(N) step_kernel(Job job) {
+    __shared__ Room room;
     const Piece piece = only_piece(job);
-    if (piece.n) sort_tiles<THREADS>(job, piece, room);
-}
-__global__ void __launch_bounds__(STATE_THREADS) state_kernel(Job job) {
-    __shared__ StateRoom room;
-    const Piece piece = only_piece(job);
-    if (piece.n) find_states<STATE_THREADS>(job, piece, room);
-}
-__global__ void __launch_bounds__(THREADS) run_kernel(Job job) {
-    __shared__ RunRoom<THREADS> room;
-    const Piece piece = only_piece(job);
-    if (piece.n) make_runs<THREADS>(job, piece, room);
-}
-__global__ void __launch_bounds__(THREADS) way_kernel(Job job) {
-    __shared__ WayRoom room;
-    const Piece piece = only_piece(job);
-    if (piece.n) find_ways<THREADS>(job, piece, room);
-}
-__global__ void __launch_bounds__(LOW_THREADS) low_kernel(Job job) {
-    __shared__ LowRoom<LOW_THREADS> room;
-    const Piece piece = only_piece(job);
-    if (piece.n) add_low<LOW_THREADS>(job, piece, room);
+    if (piece.n) STEP(job, piece, room);
 }
 
 // Sums symbols up, and codes a slice of several pieces, by one block. Barriers let it read what its
@@ -246,9 +221,9 @@ template <bool B> __global__ void __launch_bounds__(THREADS) sum_kernel(Job job)
     __shared__ union {
         uint32_t sum[THREADS / 32];
         TileRoom tile;
-        SortRoom<THREADS> sort;
+        SortRoom sort;
         StateRoom state;
-        RunRoom<THREADS> run;
+        RunRoom run;
         WayRoom way;
         LowRoom<THREADS> low;
     } room;
@@ -258,17 +233,17 @@ template <bool B> __global__ void __launch_bounds__(THREADS) sum_kernel(Job job)
     clear_digits(job);
     for (int number = 0; number < n; number++) {
         const Piece piece = piece_at(job, number);
-        clear_groups(job, tiles_of(piece), (int)threadIdx.x, THREADS);
+        clear_groups(job, count_of(piece.n, TILE), (int)threadIdx.x, THREADS);
         __syncthreads();
         put_tiles<B>(job, piece, false, room.tile);
         __syncthreads();
-        sort_tiles<THREADS>(job, piece, room.sort);
+        sort_tiles(job, piece, room.sort);
         __syncthreads();
-        find_states<THREADS>(job, piece, room.state);
+        find_states(job, piece, room.state);
         __syncthreads();
-        make_runs<THREADS>(job, piece, room.run);
+        make_runs(job, piece, room.run);
         __syncthreads();
-        find_ways<THREADS>(job, piece, room.way);
+        find_ways(job, piece, room.way);
         __syncthreads();
         add_low<THREADS>(job, piece, room.low);
         __syncthreads();
@@ -277,29 +252,22 @@ template <bool B> __global__ void __launch_bounds__(THREADS) sum_kernel(Job job)
 
 // ---- Kernels: the NAL unit ----------------------------------------------------------------------
 
-// Returns the bytes of the RBSP, 0 if the NAL unit exceeds the capacity.
-__device__ uint32_t rbsp_bytes(const Job &job) {
+__global__ void __launch_bounds__(THREADS) carry_kernel(Job job) {
     const Piece last = piece_at(job, pieces_of(job) - 1);
-    const uint32_t bytes = bytes_upto(job, last, behind_of(job, last).at),
+    const uint32_t size = bytes_upto(job, last, behind_of(job, last).at),
                    capacity = job.in.slice.capacity;
-    return nal_begin(job.in.slice.before, capacity) + bytes + MOTUS_NAL_START <= capacity ? bytes
-                                                                                          : 0;
-}
-
-__global__ void __launch_bounds__(THREADS) settle_kernel(Job job) {
-    const uint32_t bytes = rbsp_bytes(job);
+    const bool fits = nal_begin(job.in.slice.before, capacity) + size + MOTUS_NAL_START <= capacity;
+    const uint32_t bytes = fits ? size : 0;
     if (blockIdx.x == 0 && threadIdx.x == 0) *job.bytes = bytes;
     for (uint32_t tile = blockIdx.x; tile * MOTUS_NAL_TILE < bytes; tile += gridDim.x) {
-        settle_tile<THREADS>(job, tile);
+        write_tile(job, tile);
         __syncthreads(); // its bytes are written, and shared memory has been read
-        put_restarts<THREADS>(job, tile);
-        count_escapes<THREADS>(job, tile, bytes);
+        put_restarts(job, tile);
+        count_escapes(job, tile, bytes);
     }
 }
 
 // ---- Costs --------------------------------------------------------------------------------------
-
-constexpr int LEARN_THREADS = 512;
 
 __global__ void __launch_bounds__(LEARN_THREADS)
     learn_kernel(const MotusBinCounts *bins, const MotusCabacCosts *costs, MotusCabacCosts *next) {
@@ -322,8 +290,6 @@ int blocks_for(size_t n, size_t each) {
     return (int)(blocks < MOST_BLOCKS ? blocks : MOST_BLOCKS);
 }
 
-int blocks_of(int n, int each) { return (n + each - 1) / each; }
-
 // Launches a job's kernels in their order, up to the first failure.
 struct Launches {
     const Job &job;
@@ -334,19 +300,6 @@ struct Launches {
             status = motus_launch(0, blocks, threads, 0, stream, kernel, job);
     }
 };
-
-// Launches the kernels that depend on the syntax. tiles: of a piece.
-template <bool B> cudaError_t put(const Job &job, int tiles, cudaStream_t stream) {
-    Launches launches = {job, stream};
-    if (!job.in.string && B)
-        launches.add(b_context_kernel, blocks_of(16 * job.n_mb, MB_THREADS), MB_THREADS);
-    else if (!job.in.string)
-        launches.add(p_context_kernel, blocks_of(job.n_mb, CONTEXT_MBS), CONTEXT_THREADS);
-    launches.add(count_kernel<B>, BEGIN_BLOCKS + job.n_mb / COUNT_MBS + 1, COUNT_THREADS);
-    launches.add(sum_kernel<B>, 1, THREADS);
-    launches.add(put_kernel<B>, tiles, THREADS);
-    return launches.status;
-}
 
 } // namespace
 
@@ -367,8 +320,17 @@ cudaError_t motus_cabac_slice_cuda_begin(const MotusCabacSliceCuda *in, cudaStre
     Job job;
     const cudaError_t status = job_of(&job, in);
     if (status != cudaSuccess) return status;
-    const int tiles = blocks_for(in->piece, TILE);
-    return in->slice.is_b ? put<true>(job, tiles, stream) : put<false>(job, tiles, stream);
+    const bool is_b = in->slice.is_b;
+    Launches launches = {job, stream};
+    if (!in->string && is_b)
+        launches.add(b_context_kernel, count_of(16 * job.n_mb, MB_THREADS), MB_THREADS);
+    else if (!in->string)
+        launches.add(p_context_kernel, count_of(job.n_mb, CONTEXT_MBS), CONTEXT_THREADS);
+    launches.add(is_b ? count_kernel<true> : count_kernel<false>,
+                 BEGIN_BLOCKS + job.n_mb / COUNT_MBS + 1, THREADS);
+    launches.add(is_b ? sum_kernel<true> : sum_kernel<false>, 1, THREADS);
+    launches.add(is_b ? put_kernel<true> : put_kernel<false>, blocks_for(in->piece, TILE), THREADS);
+    return launches.status;
 }
 
 cudaError_t motus_cabac_slice_cuda_end(const MotusCabacSliceCuda *in, cudaStream_t stream) {
@@ -379,14 +341,15 @@ cudaError_t motus_cabac_slice_cuda_end(const MotusCabacSliceCuda *in, cudaStream
     const int tiles = blocks_for(piece, TILE),
               chunk_tiles = blocks_for(piece + 2 * MOTUS_CHUNK, TILE);
     Launches launches = {job, stream};
-    launches.add(sort_kernel, tiles, THREADS);
-    launches.add(state_kernel,
-                 blocks_for(piece + CONTEXTS * MOTUS_SEGMENT, SEGMENTS * MOTUS_SEGMENT),
-                 STATE_THREADS);
-    launches.add(run_kernel, blocks_for(piece, MOTUS_RUN * (THREADS / 32)), THREADS);
-    launches.add(way_kernel, chunk_tiles, THREADS);
-    launches.add(low_kernel, chunk_tiles, LOW_THREADS);
-    launches.add(settle_kernel, motus_min(job.n_tiles, MOST_BLOCKS), THREADS);
+    launches.add(step_kernel<sort_tiles, SortRoom, THREADS>, tiles, THREADS);
+    launches.add(step_kernel<find_states, StateRoom, THREADS>,
+                 blocks_for(piece + CONTEXTS * MOTUS_SEGMENT, SEGMENTS * MOTUS_SEGMENT), THREADS);
+    launches.add(step_kernel<make_runs, RunRoom, THREADS>,
+                 blocks_for(piece, MOTUS_RUN * (THREADS / 32)), THREADS);
+    launches.add(step_kernel<find_ways, WayRoom, THREADS>, chunk_tiles, THREADS);
+    launches.add(step_kernel<add_low<LOW_THREADS>, LowRoom<LOW_THREADS>, LOW_THREADS>, chunk_tiles,
+                 LOW_THREADS);
+    launches.add(carry_kernel, motus_min(job.n_tiles, MOST_BLOCKS), THREADS);
     if (launches.status != cudaSuccess) return launches.status;
     const MotusSliceCuda &slice = in->slice;
     const MotusNalCuda nal = {job.rbsp,

@@ -4,8 +4,8 @@
 #ifndef ENCODER_CABAC_CABAC_CUDA_H
 #define ENCODER_CABAC_CABAC_CUDA_H
 
-#include "encoder/bitstream/cabac_costs.h"
 #include "encoder/bitstream/slice_cuda.h"
+#include "encoder/cabac/cabac_costs_core.h"
 
 #ifdef __cplusplus
 extern "C" {

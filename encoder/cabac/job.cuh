@@ -11,13 +11,14 @@
 
 namespace {
 
+constexpr int THREADS = 256;                    // of a block, of most kernels
 constexpr int CONTEXTS = 512;                   // MOTUS_CONTEXTS, to a power of two
 constexpr int TILE = 2048;                      // symbols that a block takes at a time
 constexpr int TILE_CHUNKS = TILE / MOTUS_CHUNK; // likewise
 constexpr int GROUP = 16;                       // tiles
 constexpr int COUNT_MBS = MOTUS_MB_GROUP;       // whose symbols a block counts
 constexpr int SLACK = 2048;                     // symbols of a unit, at most 1400
-constexpr int DIGITS = 8;                       // that a thread settles
+constexpr int DIGITS = 8;                       // whose carries a thread propagates
 static_assert(TILE_CHUNKS == 64, "a lane joins two ways");
 static_assert(MOTUS_CONTEXTS <= CONTEXTS, "contexts");
 
@@ -27,16 +28,21 @@ struct Between {
     uint8_t place[CONTEXTS]; // of states
 };
 
+// Ways by the class at their beginning.
+struct Ways {
+    MotusWay way[4];
+};
+
 struct Job {
     MotusCabacSliceCuda in;
     int n_mb, n_tiles; // of MOTUS_NAL_TILE bytes
     uint8_t *is_kept;  // [n_mb]
     uint16_t *kept;    // [n_mb][most_kept] an MB's symbols; in the memory of `sorted`
     uint32_t most_kept;
-    uint32_t *mb_end;           // [n_mb + 1] MotusDigits; the last: of the end of the slice
+    uint32_t *mb_end;           // [n_mb + 1] MotusLowDigits; the last: of the end of the slice
     uint32_t *group_begin;      // [mb_groups_of + 1] likewise; the last: of the slice
     uint32_t *finished;         // blocks that have put symbols
-    uint32_t *restart;          // [n_mb + 1] MotusDigits; 0: none
+    uint32_t *restart;          // [n_mb + 1] MotusLowDigits; 0: none
     uint16_t *symbol;           // of the piece; SLACK before and behind
     uint32_t *sorted;           // by context, each from a whole segment on; until states are known
     uint32_t (*run)[MOTUS_RUN]; // MotusChunks; in the memory of `sorted`
@@ -45,11 +51,11 @@ struct Job {
     uint32_t *total;                // [CONTEXTS] bins
     uint32_t *base;                 // [CONTEXTS + 1] first segments; the last: their number
     MotusPlaceTables *tables;
-    MotusRangeRow *rows;     // [MOTUS_ROWS] motus_context_row
-    Between *between;        // [2] before the piece, and behind it, in turn
-    MotusWay (*way)[4];      // of chunks: from the tile's first one up to this one
-    MotusWay (*tile_way)[4]; // of tiles
-    uint64_t (*record)[4];   // MotusChunks
+    MotusRangeRow *rows;   // [MOTUS_ROWS] motus_context_row
+    Between *between;      // [2] before the piece, and behind it, in turn
+    Ways *way;             // of chunks: from the tile's first one up to this one
+    Ways *tile_way;        // of tiles
+    uint64_t (*record)[4]; // MotusChunks
     uint32_t *origin, *end;
     uint32_t *digit; // of the RBSP
     uint8_t *rbsp;
@@ -64,9 +70,6 @@ struct Piece {
 
 __device__ int mb_groups_of(const Job &job) { return job.n_mb / COUNT_MBS + 1; }
 __device__ uint32_t symbols_of(const Job &job) { return job.group_begin[mb_groups_of(job)]; }
-__device__ uint32_t mb_end_of(const Job &job, int i) {
-    return motus_mb_end(job.mb_end, job.group_begin, i);
-}
 __device__ int pieces_of(const Job &job) {
     return (int)((symbols_of(job) + job.in.piece - 1) / job.in.piece);
 }
@@ -74,16 +77,16 @@ __device__ Piece piece_at(const Job &job, int number) {
     const uint32_t first = (uint32_t)number * job.in.piece;
     return {number, (int)min(job.in.piece, symbols_of(job) - first), first};
 }
-__device__ int tiles_of(const Piece &piece) { return (piece.n + TILE - 1) / TILE; }
-__device__ int groups_of(int n_tiles) { return (n_tiles + GROUP - 1) / GROUP; }
-__device__ int chunk_tiles_of(const Piece &piece) {
-    return (motus_chunks_of(piece.n) + TILE_CHUNKS - 1) / TILE_CHUNKS;
-}
 __device__ const Between &before_of(const Job &job, const Piece &piece) {
     return job.between[piece.number & 1];
 }
 __device__ Between &behind_of(const Job &job, const Piece &piece) {
     return job.between[~piece.number & 1];
+}
+// Returns how many pieces of `each` hold n things.
+__host__ __device__ constexpr int count_of(int n, int each) { return (n + each - 1) / each; }
+__device__ int chunk_tiles_of(const Piece &piece) {
+    return count_of(motus_chunks_of(piece.n), TILE_CHUNKS);
 }
 
 __device__ uint32_t header_bytes(const MotusSliceHead *head) { return (head->header_bits + 7) / 8; }

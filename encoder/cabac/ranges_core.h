@@ -4,6 +4,7 @@
 #ifndef ENCODER_CABAC_RANGES_CORE_H
 #define ENCODER_CABAC_RANGES_CORE_H
 
+#include "encoder/bitstream/bits_core.h"
 #include "encoder/bitstream/syntax_core.h"
 #include "encoder/cabac/states_core.h"
 
@@ -19,18 +20,14 @@ MOTUS_HD int motus_is_cut(uint32_t v) {
     return (v & (MOTUS_SYMBOL_BYPASS | MOTUS_LESS_PROBABLE)) == MOTUS_LESS_PROBABLE;
 }
 
-// True for a terminating bin of 1. The coder finishes and, after I_PCM samples, begins anew; the
-// end of a slice counts as if samples followed.
-MOTUS_HD int motus_is_restart(uint32_t v) {
-    return (v & (MOTUS_SYMBOL_BYPASS | 127)) == (MOTUS_LESS_PROBABLE | MOTUS_TERMINATING);
-}
-
 #define MOTUS_FIRST_RANGE 510u
 #define MOTUS_STOP_BITS 2u      // behind a restart, up to the stop bit
 #define MOTUS_SAMPLE_BITS 3072u // I_PCM, behind whole bytes
 
 // Effect of a resolved symbol on the range, by the class of the range before it. `bytes`: range
 // behind a cut less 256; else rangeTabLPS (table 9-44), 0 for bypass bins. `shifts`: 4 bits each.
+// A terminating bin of 1 is a restart: the coder finishes and, after I_PCM samples, begins anew;
+// the end of a slice counts as if samples followed.
 typedef struct __attribute__((aligned(8))) MotusRangeRow {
     uint32_t bytes, shifts;
 } MotusRangeRow;
@@ -50,7 +47,7 @@ MOTUS_HD MotusRangeRow motus_context_row(uint32_t v) {
             row.bytes |= lps << 8 * i;
         }
     }
-    if (motus_is_restart(v))
+    if (v == (MOTUS_LESS_PROBABLE | MOTUS_TERMINATING))
         row.bytes = (MOTUS_FIRST_RANGE - 256) * 0x01010101u, row.shifts |= MOTUS_ROW_RESTART;
     return row;
 }
@@ -99,12 +96,9 @@ typedef struct MotusResolved {
 MOTUS_HD int motus_resolved_place(const MotusResolved *s, int i) {
     return i - s->begin + (i - s->begin) / MOTUS_CHUNK;
 }
-MOTUS_HD int motus_resolved_size(int n) { return n + (n + MOTUS_CHUNK - 1) / MOTUS_CHUNK; }
-
-MOTUS_HD int motus_is_near(const MotusResolved *s, int i) { return i >= s->begin && i < s->end; }
 MOTUS_HD MotusRangeRow motus_row_at(const MotusResolved *s, int i) {
-    return motus_is_near(s, i) ? s->row[motus_resolved_place(s, i)]
-                               : motus_row_of(s->context, s->all[i]);
+    return i >= s->begin && i < s->end ? s->row[motus_resolved_place(s, i)]
+                                       : motus_row_of(s->context, s->all[i]);
 }
 
 // Way through some symbols: its bits, and the class of the range before its last cut. `after`: 0,
@@ -113,8 +107,6 @@ MOTUS_HD MotusRangeRow motus_row_at(const MotusResolved *s, int i) {
 typedef struct MotusWay {
     uint32_t before, after, range_class;
 } MotusWay;
-
-MOTUS_HD uint32_t motus_align8(uint32_t bits) { return (bits + 7) & ~7u; }
 
 // Returns the bit behind a way that begins at bit `at`.
 MOTUS_HD uint32_t motus_way_end(MotusWay way, uint32_t at) {
@@ -140,16 +132,6 @@ MOTUS_HD MotusWay motus_way_join(MotusWay a, MotusWay b) {
 // chunk that passes CHUNK * t is its origin, and records the range and the bits there.
 MOTUS_HD int motus_chunks_of(int n) { return (n + MOTUS_CHUNK - 1) / MOTUS_CHUNK + 1; }
 
-// Record: range in 9 bits, `after` in 27, `before` in 28: enough for MOTUS_MOST_SYMBOLS.
-MOTUS_HD uint64_t motus_record(MotusWay way, uint32_t range) {
-    return range | (uint64_t)way.after << 9 | (uint64_t)way.before << 36;
-}
-MOTUS_HD uint32_t motus_recorded_range(uint64_t record) { return (uint32_t)record & 511; }
-MOTUS_HD MotusWay motus_recorded_way(uint64_t record) {
-    MotusWay way = {(uint32_t)(record >> 36), (uint32_t)(record >> 9) & ((1u << 27) - 1), 0};
-    return way;
-}
-
 // A run is RUN symbols from a multiple of RUN on, without a cut, and not the last ones. A table
 // maps all ranges to those behind it, so that walks take one step: range in 9 bits, and bits.
 enum { MOTUS_RUN = 256, MOTUS_RUN_FLAG = 255, MOTUS_RUN_CHUNKS = MOTUS_RUN / MOTUS_CHUNK };
@@ -160,9 +142,11 @@ typedef struct MotusChunks {
     uint32_t first_range;
     // Per RUN symbols: by range - 256, and [MOTUS_RUN_FLAG] 1 if they are a run, else 0
     const uint32_t (*run)[MOTUS_RUN];
-    uint64_t (*record)[4]; // of empty chunks, by the class at their origin; of runs the first one's
-    uint32_t *origin;      // of empty chunks
-    uint32_t *end;         // [0..3] last range by the class at its chunk, [4] this chunk
+    // Records of empty chunks, by the class at their origin; of runs the first one's. Range in 9
+    // bits, then MotusWay.after in 27 and `before` in 28: enough for MOTUS_MOST_SYMBOLS
+    uint64_t (*record)[4];
+    uint32_t *origin; // of empty chunks
+    uint32_t *end;    // [0..3] last range by the class at its chunk, [4] this chunk
 } MotusChunks;
 
 MOTUS_HD int motus_is_run(const MotusChunks *c, int i) {
@@ -204,8 +188,8 @@ MOTUS_HD MotusChunkBegin motus_empty_begin(const MotusChunks *c, const MotusReso
     const int run = t / MOTUS_RUN_CHUNKS * MOTUS_RUN_CHUNKS, first = MOTUS_CHUNK * run,
               passed = MOTUS_CHUNK * (int)c->origin[t] < first && motus_is_run(c, first);
     const uint64_t record = c->record[passed ? run : t][way->range_class];
-    MotusChunkBegin begin = {MOTUS_CHUNK * t, motus_recorded_range(record), 0};
-    MotusWay more = motus_recorded_way(record);
+    MotusChunkBegin begin = {MOTUS_CHUNK * t, (uint32_t)record & 511, 0};
+    MotusWay more = {(uint32_t)(record >> 36), (uint32_t)(record >> 9) & ((1u << 27) - 1), 0};
     *way = motus_way_join(*way, more);
     more.before = more.after = 0;
     for (int i = passed ? first : begin.i; i < begin.i; i++)
@@ -220,7 +204,8 @@ MOTUS_HD int motus_pass_boundary(const MotusChunks *c, int t, uint32_t q, int i,
                                  uint32_t *range, uint32_t *bits) {
     const MotusWay more = {*bits, 0, 0};
     const int is_run = i % MOTUS_RUN == 0 && motus_is_run(c, i);
-    c->record[i / MOTUS_CHUNK][q] = motus_record(motus_way_join(way, more), *range);
+    way = motus_way_join(way, more);
+    c->record[i / MOTUS_CHUNK][q] = *range | (uint64_t)way.after << 9 | (uint64_t)way.before << 36;
     for (int k = (int)q; k < (is_run ? (int)MOTUS_RUN_CHUNKS : q == 0); k += 4)
         c->origin[i / MOTUS_CHUNK + k] = (uint32_t)t;
     if (!is_run) return 0;
@@ -236,15 +221,8 @@ typedef struct MotusWalk {
     int i;
 } MotusWalk;
 
-// Ends the way at a restart.
-MOTUS_HD void motus_walk_restart(MotusWalk *w) {
-    const MotusWay finish = {w->bits + MOTUS_STOP_BITS, 1 + MOTUS_SAMPLE_BITS, w->way.range_class};
-    w->way = motus_way_join(w->way, finish);
-    w->bits = 0;
-}
-
 // Walks on, within a chunk's symbols, up to `limit` or behind the first cut from `stop` on. Returns
-// whether there was one.
+// 1 if there was one.
 MOTUS_HD int motus_walk(MotusWalk *w, const MotusResolved *s, int stop, int limit) {
     const int near = w->i >= s->begin && limit <= s->end;
     const MotusRangeRow *row = near ? s->row + motus_resolved_place(s, w->i) : NULL;
@@ -257,8 +235,10 @@ MOTUS_HD int motus_walk(MotusWalk *w, const MotusResolved *s, int stop, int limi
         w->bits += motus_range_step(&w->range, own), w->i++;
         ended = is_cut && w->i > stop;
         if (!(own.shifts & MOTUS_ROW_RESTART)) continue;
-        w->way.range_class = motus_range_class(before);
-        motus_walk_restart(w);
+        const MotusWay finish = {w->bits + MOTUS_STOP_BITS, 1 + MOTUS_SAMPLE_BITS,
+                                 motus_range_class(before)};
+        w->way = motus_way_join(w->way, finish);
+        w->bits = 0;
     }
     w->way.range_class = motus_range_class(before);
     return ended;
@@ -288,8 +268,8 @@ MOTUS_HD MotusWay motus_chunk_way(const MotusChunks *c, const MotusResolved *s, 
 
 // Slice data is a number, the sum of what its symbols add to low, each at its place. It is kept in
 // digits of 16 bits, digit 0 at the beginning of the RBSP, each in 32 bits: they may be too large
-// until carries are settled. Bit b of low, `at` bits into the RBSP, is its bit at + 8 - b.
-typedef struct MotusDigits {
+// until carries are propagated. Bit b of low, `at` bits into the RBSP, is its bit at + 8 - b.
+typedef struct MotusLowDigits {
     uint32_t *digit;
     uint32_t *restart; // per MB: bit behind its terminating bin of 1 and stop bit
     // Symbols up to and with an MB, from the first MB of its group on; symbols before a group.
@@ -297,7 +277,7 @@ typedef struct MotusDigits {
     const uint32_t *mb_end, *group_begin;
     int n_mb;       // an entry more stands for the end of the slice
     uint32_t first; // number of the piece's first symbol
-} MotusDigits;
+} MotusLowDigits;
 
 enum { MOTUS_MB_GROUP = 32 };
 
@@ -314,7 +294,7 @@ MOTUS_HD void motus_add_digit(uint32_t *digit, uint32_t value) {
 }
 
 // Returns the MB with symbol i, n_mb for the end of the slice.
-MOTUS_HD int motus_mb_of_symbol(const MotusDigits *d, uint32_t i) {
+MOTUS_HD int motus_mb_of_symbol(const MotusLowDigits *d, uint32_t i) {
     int low = 0, high = d->n_mb; // the first one that ends behind i
     while (low < high) {
         const int middle = (low + high) / 2;
@@ -326,73 +306,47 @@ MOTUS_HD int motus_mb_of_symbol(const MotusDigits *d, uint32_t i) {
     return low;
 }
 
-// Low within the digit that is being filled; `behind` bits of it are behind the digit's end.
-typedef struct MotusLow {
-    uint32_t low, digit;
-    int behind;
-} MotusLow;
-
-MOTUS_HD MotusLow motus_low_at(uint32_t at) {
-    MotusLow low = {0, at / 16, (int)(at % 16) - 7};
-    return low;
-}
-
-// Adds the digit that has begun.
-MOTUS_HD void motus_low_end(const MotusLow *low, uint32_t *digit) {
-    if (low->low) motus_add_digit(digit + low->digit, low->low << -low->behind);
-}
-
-// Ends slice data before I_PCM samples, or at its end. *at: the bit behind the terminating bin's
-// seven; behind the samples then. Returns the bits up to the samples.
-MOTUS_HD uint32_t motus_low_restart(const MotusDigits *d, uint32_t symbol, uint32_t *at) {
-    const int mb = motus_mb_of_symbol(d, symbol);
-    const uint32_t end = *at + MOTUS_STOP_BITS, samples = motus_align8(end),
-                   finish = mb < d->n_mb ? samples - *at : 0;
-    d->restart[mb] = end;
-    *at = samples + MOTUS_SAMPLE_BITS;
-    return finish;
-}
-
-// Moves low and the range behind a symbol. Returns its bits.
-MOTUS_HD uint32_t motus_low_step(MotusLow *low, uint32_t *range, uint32_t v, MotusRangeRow row) {
-    const uint32_t before = *range, bits = motus_range_step(range, row),
-                   lps = row.shifts & MOTUS_ROW_RESTART ? 2 : *range >> bits,
-                   bypass = (low->low << bits) + before * (v & 255),
-                   rest = row.shifts & MOTUS_ROW_CUT ? before - lps : 0;
-    low->low = v & MOTUS_SYMBOL_BYPASS ? bypass : (low->low + rest) << bits;
-    low->behind += (int)bits;
-    return bits;
-}
-
 // Adds to the digits what symbols of chunk t, at hand, add: from `begin` on, at bit `at`, up to
 // where the next chunk begins. Returns their bits by kind, 16 bits each, the first kind lowest;
 // without samples.
 MOTUS_HD uint64_t motus_chunk_low(const MotusChunks *c, const MotusResolved *s, int t,
-                                  MotusChunkBegin begin, uint32_t at, const MotusDigits *d) {
+                                  MotusChunkBegin begin, uint32_t at, const MotusLowDigits *d) {
     const int last = motus_min(MOTUS_CHUNK * (t + 1), c->n) - 1;
-    MotusLow low = motus_low_at(at);
+    // Low within the digit that is being filled; `behind` bits of it are behind the digit's end.
+    uint32_t low = 0, digit = at / 16;
+    int behind = (int)(at % 16) - 7;
     uint64_t sum = 0; // at most 16 for each of 64 symbols
     uint32_t range = begin.range;
     int place = motus_resolved_place(s, begin.i);
     for (int i = begin.i; i <= last; i++, place += 1 + (i % MOTUS_CHUNK == 0)) {
         const uint32_t v = s->near[place];
         const MotusRangeRow row = s->row[place];
-        const uint32_t bits = motus_low_step(&low, &range, v, row);
+        const uint32_t before = range, bits = motus_range_step(&range, row),
+                       lps = row.shifts & MOTUS_ROW_RESTART ? 2 : range >> bits,
+                       bypass = (low << bits) + before * (v & 255),
+                       rest = row.shifts & MOTUS_ROW_CUT ? before - lps : 0;
+        low = v & MOTUS_SYMBOL_BYPASS ? bypass : (low + rest) << bits;
+        behind += (int)bits;
         at += bits;
         sum += (uint64_t)bits << 16 * (v >> MOTUS_KIND_SHIFT & 3);
-        if (low.behind >= 0) {
-            motus_add_digit(d->digit + low.digit++, low.low >> low.behind);
-            low.low &= (1u << low.behind) - 1, low.behind -= 16;
+        if (behind >= 0) {
+            motus_add_digit(d->digit + digit++, low >> behind);
+            low &= (1u << behind) - 1, behind -= 16;
         }
         if (!(row.shifts & MOTUS_ROW_CUT)) continue;
         if (row.shifts & MOTUS_ROW_RESTART) {
-            motus_low_end(&low, d->digit);
-            sum += motus_low_restart(d, d->first + (uint32_t)i, &at); // MOTUS_BITS_MODE
-            low = motus_low_at(at);
+            // Ends slice data before I_PCM samples, or at its end.
+            const int mb = motus_mb_of_symbol(d, d->first + (uint32_t)i);
+            const uint32_t end = at + MOTUS_STOP_BITS, samples = motus_align8(end);
+            if (low) motus_add_digit(d->digit + digit, low << -behind);
+            sum += mb < d->n_mb ? samples - at : 0; // MOTUS_BITS_MODE
+            d->restart[mb] = end;
+            at = samples + MOTUS_SAMPLE_BITS;
+            low = 0, digit = at / 16, behind = (int)(at % 16) - 7;
         }
         if (i >= MOTUS_CHUNK * t) break;
     }
-    motus_low_end(&low, d->digit);
+    if (low) motus_add_digit(d->digit + digit, low << -behind);
     return sum;
 }
 

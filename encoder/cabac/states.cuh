@@ -10,14 +10,10 @@ namespace {
 // ---- Sorting by context, stably -----------------------------------------------------------------
 
 // Counts a tile's bins of each context, and adds them to all bins.
-struct CountRoom {
-    uint32_t count[2 * CONTEXTS]; // as MotusBinCounts
-};
-template <int THREADS>
-__device__ void count_tile(const Job &job, const Piece &piece, int tile, CountRoom &room) {
+using CountRoom = uint32_t[2 * CONTEXTS]; // as MotusBinCounts
+__device__ void count_tile(const Job &job, const Piece &piece, int tile, CountRoom &count) {
     constexpr int ROUNDS = TILE / THREADS;
     constexpr uint32_t NO_SYMBOL = MOTUS_SYMBOL_BYPASS << 1;
-    uint32_t(&count)[2 * CONTEXTS] = room.count;
     const int t = (int)threadIdx.x;
     for (int c = t; c < 2 * CONTEXTS; c += THREADS) count[c] = 0;
     __syncthreads(); // cleared before it is added to
@@ -48,13 +44,13 @@ __device__ void count_tile(const Job &job, const Piece &piece, int tile, CountRo
 
 // Clears the counts of groups, to be added to. t: of `threads`.
 __device__ void clear_groups(const Job &job, int n_tiles, int t, int threads) {
-    const int n = groups_of(n_tiles) * CONTEXTS / 4;
+    const int n = count_of(n_tiles, GROUP) * CONTEXTS / 4;
     for (int k = t; k < n; k += threads) ((uint4 *)job.of_group)[k] = make_uint4(0, 0, 0, 0);
 }
 
 // Adds the bins of tiles [from, to) in the thread's two contexts.
 __device__ uint2 add_tiles(const Job &job, uint2 sum, int from, int to) {
-    const int t = (int)threadIdx.x, whole = min(groups_of(from) * GROUP, to),
+    const int t = (int)threadIdx.x, whole = min(count_of(from, GROUP) * GROUP, to),
               rest = max(to / GROUP * GROUP, whole);
     auto add_tile = [&](int k) {
         const ushort2 n = ((const ushort2 *)job.of_tile[k])[t];
@@ -74,7 +70,6 @@ __device__ uint2 add_tiles(const Job &job, uint2 sum, int from, int to) {
 
 // Sets base[c] to the first segment of context c, base[CONTEXTS] to the number of all. total: of
 // the thread's two contexts. The caller's next barrier completes them.
-template <int THREADS>
 __device__ void find_bases(uint2 total, uint32_t *base, uint32_t (&room)[THREADS / 32]) {
     const uint32_t own = (total.x + MOTUS_SEGMENT - 1) / MOTUS_SEGMENT,
                    sum = own + (total.y + MOTUS_SEGMENT - 1) / MOTUS_SEGMENT,
@@ -87,18 +82,18 @@ __device__ void find_bases(uint2 total, uint32_t *base, uint32_t (&room)[THREADS
 }
 
 // Sorts bins, and resolves terminating ones. A warp takes neighbouring symbols of the tile.
-template <int THREADS> struct SortRoom {
+struct SortRoom {
     uint32_t next[THREADS / 32][CONTEXTS], base[CONTEXTS + 1], warps[THREADS / 32];
 };
-template <int THREADS>
-__device__ void sort_tiles(const Job &job, const Piece &piece, SortRoom<THREADS> &room) {
+__device__ void sort_tiles(const Job &job, const Piece &piece, SortRoom &room) {
     static_assert(2 * THREADS == CONTEXTS, "two contexts a thread");
     constexpr int WARPS = THREADS / 32, ROUNDS = TILE / THREADS;
     uint32_t(&next)[WARPS][CONTEXTS] = room.next, (&base)[CONTEXTS + 1] = room.base;
-    const int t = (int)threadIdx.x, lane = motus_lane(), warp = t / 32, n_tiles = tiles_of(piece);
+    const int t = (int)threadIdx.x, lane = motus_lane(), warp = t / 32,
+              n_tiles = count_of(piece.n, TILE);
     if ((int)blockIdx.x >= n_tiles) return;
-    const uint2 total = add_tiles(job, {0, 0}, 0, groups_of(n_tiles) * GROUP);
-    find_bases<THREADS>(total, base, room.warps);
+    const uint2 total = add_tiles(job, {0, 0}, 0, count_of(n_tiles, GROUP) * GROUP);
+    find_bases(total, base, room.warps);
     __syncthreads(); // complete before they are read
     for (int c = t; c <= CONTEXTS && blockIdx.x == 0; c += THREADS) job.base[c] = base[c];
     if (blockIdx.x == 0) ((uint2 *)job.total)[t] = total;
@@ -168,7 +163,6 @@ constexpr int SEGMENTS = 64;     // that a block resolves at a time, a thread ea
 constexpr int SEGMENTS_NEAR = 8; // before them, whose bins are at hand
 
 // Packs the bins of n segments from `first` on, those of [0, end) being there.
-template <int THREADS>
 __device__ void pack_segments(const Job &job, int first, int n, int end, uint64_t *bits) {
     const int lane = motus_lane();
 #pragma unroll 3
@@ -183,17 +177,18 @@ __device__ void pack_segments(const Job &job, int first, int n, int end, uint64_
 
 constexpr int STATE_WORDS = MOTUS_SEGMENT / 4 + 1; // of a segment; a gap keeps banks apart
 
-// Finds the states of a segment per thread. Returns its number of bins.
+// Finds the states of a segment per thread. near: bins of segments from first_near on. Returns its
+// number of bins.
 __device__ int resolve(const Job &job, const Piece &piece, const MotusPlaceTables &tables,
-                       const uint32_t *base, const MotusSegments &segments, uint32_t segment,
+                       const uint32_t *base, const uint64_t *near, int first_near, uint32_t segment,
                        uint32_t (&v)[STATE_WORDS]) {
     const int context = context_of(base, segment);
     const uint32_t begin = base[context], done = (segment - begin) * MOTUS_SEGMENT,
                    left = job.total[context] - done;
-    const uint64_t bins = segments.near[(int)segment - segments.first];
+    const uint64_t bins = near[(int)segment - first_near];
     const int n = (int)min(left, (uint32_t)MOTUS_SEGMENT),
-              place = motus_place_before(tables.four, &segments, (int)begin, (int)segment,
-                                         before_of(job, piece).place[context]);
+              place = motus_place_before(tables.four, job.sorted, near, first_near, (int)begin,
+                                         (int)segment, before_of(job, piece).place[context]);
     motus_resolve_segment(&tables, bins, place, v);
     if (left <= MOTUS_SEGMENT)
         behind_of(job, piece).place[context] = (uint8_t)motus_place_behind(&tables, bins, n, place);
@@ -201,7 +196,6 @@ __device__ int resolve(const Job &job, const Piece &piece, const MotusPlaceTable
 }
 
 // Writes the resolved symbols of segments from `first` on. used: bins of each.
-template <int THREADS>
 __device__ void put_resolved(const Job &job, int first, const int (&used)[SEGMENTS],
                              const uint32_t (&v)[SEGMENTS][STATE_WORDS]) {
     constexpr int HALVES = 2 * SEGMENTS, WARPS = THREADS / 32, EACH = 4; // loads at a time
@@ -232,7 +226,6 @@ struct StateRoom {
     int used[SEGMENTS];
     alignas(4) MotusPlaceTables tables;
 };
-template <int THREADS>
 __device__ void find_states(const Job &job, const Piece &piece, StateRoom &room) {
     static_assert(THREADS >= SEGMENTS, "a thread per segment");
     const int t = (int)threadIdx.x, n = (int)job.base[CONTEXTS];
@@ -245,15 +238,14 @@ __device__ void find_states(const Job &job, const Piece &piece, StateRoom &room)
         ((uint32_t *)&room.tables)[k] = ((const uint32_t *)job.tables)[k];
     for (int tile = (int)blockIdx.x * SEGMENTS; tile < n; tile += (int)gridDim.x * SEGMENTS) {
         const int first = tile - SEGMENTS_NEAR;
-        pack_segments<THREADS>(job, first, SEGMENTS_NEAR + SEGMENTS, n, room.bits);
+        pack_segments(job, first, SEGMENTS_NEAR + SEGMENTS, n, room.bits);
         __syncthreads(); // complete before they are read
-        const MotusSegments segments = {job.sorted, room.bits, first};
         if (t < SEGMENTS)
-            room.used[t] = tile + t < n ? resolve(job, piece, room.tables, room.base, segments,
-                                                  (uint32_t)(tile + t), room.v[t])
+            room.used[t] = tile + t < n ? resolve(job, piece, room.tables, room.base, room.bits,
+                                                  first, (uint32_t)(tile + t), room.v[t])
                                         : 0;
         __syncthreads(); // states are there
-        put_resolved<THREADS>(job, tile, room.used, room.v);
+        put_resolved(job, tile, room.used, room.v);
         __syncthreads(); // read before others come
     }
 }

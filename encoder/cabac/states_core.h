@@ -6,7 +6,7 @@
 #ifndef ENCODER_CABAC_STATES_CORE_H
 #define ENCODER_CABAC_STATES_CORE_H
 
-#include "encoder/bitstream/cabac_core.h"
+#include "encoder/cabac/cabac_core.h"
 
 // Symbols as cabac_core.h has them, with their kind of bits (MOTUS_BITS_MODE, ...) above bit 11.
 // Once its state is known a bin in a context becomes a resolved symbol: pStateIdx (63: terminating
@@ -57,13 +57,6 @@ MOTUS_HD uint32_t motus_sorted_bin(uint32_t symbol, uint32_t index) {
     return index | (symbol >> MOTUS_KIND_SHIFT & 3) << 29 | (symbol >> 9 & 1) << 31;
 }
 
-// Bins of segments, one in each bit: those from `first` on are in `near`.
-typedef struct MotusSegments {
-    const uint32_t *sorted;
-    const uint64_t *near;
-    int first;
-} MotusSegments;
-
 MOTUS_HD uint64_t motus_pack_segment(const uint32_t *sorted) {
     uint64_t bins = 0;
     MOTUS_ONE_BODY
@@ -71,28 +64,21 @@ MOTUS_HD uint64_t motus_pack_segment(const uint32_t *sorted) {
     return bins;
 }
 
-// Walks over a segment from two places.
-MOTUS_HD void motus_places_after(const uint8_t *four, uint64_t bins, int *low, int *high) {
-    int a = *low, b = *high;
-    for (int i = 0; i < MOTUS_SEGMENT / 4; i++, bins >>= 4) {
-        const int now = (int)(bins & 15);
-        a = four[16 * a + now], b = four[16 * b + now];
-    }
-    *low = a, *high = b;
-}
-
 // Returns the place before segment `at` of a context that begins in place `first_place` with
-// segment `begin`.
-MOTUS_HD int motus_place_before(const uint8_t *four, const MotusSegments *segments, int begin,
-                                int at, int first_place) {
+// segment `begin`, from the lowest and the highest place some segments before. near: the packed
+// bins of segments from `first_near` on; those before are packed from `sorted`.
+MOTUS_HD int motus_place_before(const uint8_t *four, const uint32_t *sorted, const uint64_t *near,
+                                int first_near, int begin, int at, int first_place) {
     for (int back = MOTUS_SEGMENTS_BACK;; back *= 2) {
         int k = at - back, low = 0, high = MOTUS_PLACES - 1;
         if (k <= begin) k = begin, low = high = first_place;
         for (; k < at; k++) {
-            const uint64_t bins = k >= segments->first
-                                      ? segments->near[k - segments->first]
-                                      : motus_pack_segment(segments->sorted + MOTUS_SEGMENT * k);
-            motus_places_after(four, bins, &low, &high);
+            uint64_t bins = k >= first_near ? near[k - first_near]
+                                            : motus_pack_segment(sorted + MOTUS_SEGMENT * k);
+            for (int i = 0; i < MOTUS_SEGMENT / 4; i++, bins >>= 4) {
+                const int now = (int)(bins & 15);
+                low = four[16 * low + now], high = four[16 * high + now];
+            }
         }
         if (low == high) return low;
     }

@@ -11,9 +11,9 @@ namespace {
 
 // ---- Syntax of an MB ----------------------------------------------------------------------------
 
-__device__ MotusCabacMb syntax_of(const Job &job, int i) {
+__device__ MotusMbSyntax syntax_of(const Job &job, int i) {
     const MotusSliceCuda &slice = job.in.slice;
-    MotusCabacMb m;
+    MotusMbSyntax m;
     m.mb = &slice.mb[i];
     m.coef = &slice.coef[i];
     m.own = &job.in.context[i];
@@ -34,7 +34,7 @@ __device__ uint32_t mark_of(int unit) {
 // Makes a unit's symbols at `to`; NULL: they are counted. wraps: MotusSymbols. Returns their
 // number.
 template <bool B>
-__device__ uint32_t make_unit(const MotusCabacMb &m, int unit, uint16_t *to, uint32_t wraps) {
+__device__ uint32_t make_unit(const MotusMbSyntax &m, int unit, uint16_t *to, uint32_t wraps) {
     uint16_t last;
     MotusSymbols symbols = {};
     symbols.symbol = to ? to : &last, symbols.wraps = to ? wraps : 0u - 1;
@@ -45,7 +45,7 @@ __device__ uint32_t make_unit(const MotusCabacMb &m, int unit, uint16_t *to, uin
 }
 
 // Returns coded_block_flag of a unit that has one, as a symbol.
-__device__ uint32_t flag_symbol(const MotusCabacMb &m, int unit) {
+__device__ uint32_t flag_symbol(const MotusMbSyntax &m, int unit) {
     const MotusCodedBlock block = motus_unit_block(m.mb, m.coef, unit);
     const int component = unit == MOTUS_UNIT_LUMA_DC ? 0 : 1 + unit - MOTUS_UNIT_CHROMA_DC;
     const bool is_dc = block.category == 0 || block.category == 3,
@@ -59,14 +59,7 @@ __device__ uint32_t flag_symbol(const MotusCabacMb &m, int unit) {
 
 // ---- Counting -----------------------------------------------------------------------------------
 
-enum {
-    TALLY_KINDS,
-    TALLY_SUBS = MOTUS_MB_KINDS,
-    TALLY_TRANSFORMS = TALLY_SUBS + 4,
-    TALLY_DIRECT = TALLY_TRANSFORMS + 2,
-    TALLY_SAMPLES, // MBs with I_PCM
-    TALLIES
-};
+enum { TALLY_SAMPLES = TALLIES, ALL_TALLIES }; // MBs with I_PCM
 
 // An MB's symbols are kept where they are counted, up to KEPT of them.
 constexpr int KEPT = 768;
@@ -94,12 +87,12 @@ __device__ int kind_of_unit(const MotusMb *mb, int unit) {
 
 // Units of a block's MBs, in an order by kinds: (MB of the block) * 32 + unit. Each kind before
 // KIND_OF_LUMA_DC has a warp of its own, so that their code is fetched at the same time.
-template <int MBS> struct UnitRoom {
-    uint32_t tally[TALLIES], kinds[UNIT_KINDS], n_late;
-    uint32_t symbols[MBS];                   // of an MB
-    uint16_t list[MBS * 32], late[MBS * 32]; // late: made again, without a row
-    uint16_t n[MBS][32], row_of[MBS][32];    // a block of one symbol: row_of is it
-    static constexpr int ROWS = 12 * MBS;    // units beyond them are made twice
+struct UnitRoom {
+    uint32_t tally[ALL_TALLIES], kinds[UNIT_KINDS], n_late;
+    uint32_t symbols[COUNT_MBS];                         // of an MB
+    uint16_t list[COUNT_MBS * 32], late[COUNT_MBS * 32]; // late: made again, without a row
+    uint16_t n[COUNT_MBS][32], row_of[COUNT_MBS][32];    // a block of one symbol: row_of is it
+    static constexpr int ROWS = 12 * COUNT_MBS;          // units beyond them are made twice
     uint16_t row[ROWS][ROW_PITCH];
 };
 
@@ -111,58 +104,46 @@ __device__ void set_count(const Job &job, int i, uint32_t n, uint32_t *all) {
 }
 
 // Sets mb_end of the group's MBs from `first` on, and the group's symbols, by a warp.
-template <int MBS> __device__ void sum_mbs(const Job &job, int first, const UnitRoom<MBS> &room) {
+__device__ void sum_mbs(const Job &job, int first, const UnitRoom &room) {
     const int lane = motus_lane(), i = first + lane;
-    const uint32_t own = lane >= MBS || i > job.n_mb ? 0
-                         : i < job.n_mb              ? room.symbols[lane]
-                                                     : 1,
+    const uint32_t own = lane >= COUNT_MBS || i > job.n_mb ? 0
+                         : i < job.n_mb                    ? room.symbols[lane]
+                                                           : 1,
                    upto = scan_lanes(own, Sum()); // end_of_slice_flag
-    if (lane < MBS && i <= job.n_mb) job.mb_end[i] = upto;
-    if (lane == MBS - 1) job.group_begin[first / MBS + 1] = upto;
-}
-
-template <bool B> __device__ void tally_mb(const MotusMb *mb, uint32_t *tally) {
-    atomicAdd(&tally[TALLY_KINDS + mb->type], 1u);
-    if (mb->type == MOTUS_MB_I_PCM) atomicAdd(&tally[TALLY_SAMPLES], 1u);
-    const int transform = motus_transform_8x8_kind(mb);
-    if (transform >= 0) atomicAdd(&tally[TALLY_TRANSFORMS + transform], 1u);
-    if (B && mb->type == MOTUS_MB_P_16x16 && motus_is_direct(mb))
-        atomicAdd(&tally[TALLY_DIRECT], 1u);
-    for (int q = 0; q < 4 && mb->type == MOTUS_MB_P_8x8; q++)
-        atomicAdd(&tally[TALLY_SUBS + mb->sub_type[q]], 1u);
-}
-
-// Returns the mask of the block's MBs from `first` on that are not skipped, to all lanes of a warp.
-template <int MBS> __device__ uint32_t coded_mbs(const Job &job, int first) {
-    static_assert(MBS <= 32, "a lane per MB");
-    const int i = first + motus_lane();
-    return __ballot_sync(MOTUS_ALL_LANES, motus_lane() < MBS && i < job.n_mb &&
-                                              job.in.slice.mb[i].type != MOTUS_MB_P_SKIP);
+    if (lane < COUNT_MBS && i <= job.n_mb) job.mb_end[i] = upto;
+    if (lane == COUNT_MBS - 1) job.group_begin[first / COUNT_MBS + 1] = upto;
 }
 
 // Tallies the block's MBs from `first` on, and codes skipped ones, by a warp.
-template <bool B, int MBS>
-__device__ void begin_mbs(const Job &job, int first, uint32_t coded, UnitRoom<MBS> &room) {
+template <bool B>
+__device__ void begin_mbs(const Job &job, int first, uint32_t coded, UnitRoom &room) {
     const int i = first + motus_lane();
-    if (motus_lane() >= MBS || i >= job.n_mb) return;
-    tally_mb<B>(&job.in.slice.mb[i], room.tally);
+    if (motus_lane() >= COUNT_MBS || i >= job.n_mb) return;
+    const MotusMb *mb = &job.in.slice.mb[i];
+    atomicAdd(&room.tally[TALLY_KINDS + mb->type], 1u);
+    if (mb->type == MOTUS_MB_I_PCM) atomicAdd(&room.tally[TALLY_SAMPLES], 1u);
+    const int transform = motus_transform_8x8_kind(mb);
+    if (transform >= 0) atomicAdd(&room.tally[TALLY_TRANSFORMS + transform], 1u);
+    if (B && mb->type == MOTUS_MB_P_16x16 && motus_is_direct(mb))
+        atomicAdd(&room.tally[TALLY_DIRECT], 1u);
+    for (int q = 0; q < 4 && mb->type == MOTUS_MB_P_8x8; q++)
+        atomicAdd(&room.tally[TALLY_SUBS + mb->sub_type[q]], 1u);
     if (coded >> motus_lane() & 1) return;
-    const MotusCabacMb m = syntax_of(job, i);
+    const MotusMbSyntax m = syntax_of(job, i);
     MotusSymbols symbols = {};
     symbols.symbol = job.kept + (size_t)i * job.most_kept, symbols.mark = mark_of(MOTUS_UNIT_RUN);
-    B ? motus_put_b_skip_flag(&symbols, &m) : motus_put_skip_flag(&symbols, &m);
+    motus_put_skip_flag(&symbols, &m, B ? MOTUS_CTX_SKIP_IN_B : MOTUS_CTX_SKIP);
     set_count(job, i, 1, &room.symbols[motus_lane()]);
 }
 
 // Lists the units that are to be made of coded MBs, each warp of its own ones; flags of blocks
 // without levels are their only symbols. Returns the number of all.
-template <int MBS>
-__device__ int list_units(const Job &job, int first, uint32_t own_mbs, UnitRoom<MBS> &room) {
+__device__ int list_units(const Job &job, int first, uint32_t own_mbs, UnitRoom &room) {
     const int unit = motus_lane();
 #pragma unroll 1
     for (uint32_t left = own_mbs; left; left &= left - 1) {
         const int own = __ffs((int)left) - 1;
-        const MotusCabacMb m = syntax_of(job, first + own);
+        const MotusMbSyntax m = syntax_of(job, first + own);
         const bool has = motus_mb_symbol_units(m.mb, m.slice_type) >> unit & 1,
                    has_flag = has && unit >= MOTUS_UNIT_LUMA_DC &&
                               !(m.mb->transform_8x8 && unit < MOTUS_UNIT_CHROMA_DC);
@@ -175,8 +156,9 @@ __device__ int list_units(const Job &job, int first, uint32_t own_mbs, UnitRoom<
         room.n[own][unit] = has + listed, room.row_of[own][unit] = (uint16_t)value;
     }
     __syncthreads(); // all kinds are counted
-    static_assert(MBS == 32, "a warp per kind of a unit that an MB has once");
-    const uint32_t places = unit < KIND_OF_LUMA_DC ? MBS : room.kinds[unit & (UNIT_KINDS - 1)],
+    static_assert(COUNT_MBS == 32, "a warp per kind of a unit that an MB has once");
+    const uint32_t places =
+                       unit < KIND_OF_LUMA_DC ? COUNT_MBS : room.kinds[unit & (UNIT_KINDS - 1)],
                    upto = scan_lanes(places, Sum());
 #pragma unroll 1
     for (uint32_t left = own_mbs; left; left &= left - 1) {
@@ -192,12 +174,11 @@ __device__ int list_units(const Job &job, int first, uint32_t own_mbs, UnitRoom<
 }
 
 // Keeps an MB's symbols: those of lane `unit`, n, end at `upto` of them. Lists units without a row.
-template <int MBS>
 __device__ void keep_symbols(const Job &job, int i, int mb, uint32_t n, uint32_t upto,
-                             UnitRoom<MBS> &room) {
+                             UnitRoom &room) {
     const uint32_t all = from_lane(upto, 31), own = room.row_of[mb][motus_lane()],
                    is_flag = n == 1 && motus_lane() >= MOTUS_UNIT_LUMA_DC;
-    const bool late = !is_flag && n && (n > ROW || own >= UnitRoom<MBS>::ROWS);
+    const bool late = !is_flag && n && (n > ROW || own >= UnitRoom::ROWS);
     uint16_t *kept = job.kept + (size_t)i * job.most_kept;
     const uint32_t place = own | (is_flag | late) << 16; // above: there is no row
     for (uint32_t first = 0; first < all; first += 32) {
@@ -213,40 +194,26 @@ __device__ void keep_symbols(const Job &job, int i, int mb, uint32_t n, uint32_t
     if (late) room.row_of[mb][motus_lane()] = (uint16_t)(upto - n); // where they begin
 }
 
-// Counts a coded MB, whose units are made.
-template <int MBS>
-__device__ void count_mb(const Job &job, int i, int of_block, UnitRoom<MBS> &room) {
-    const uint32_t n = room.n[of_block][motus_lane()], upto = scan_lanes(n, Sum()),
-                   all = from_lane(upto, 31);
-    if (all <= job.most_kept) keep_symbols(job, i, of_block, n, upto, room);
-    if (motus_lane() == 0) set_count(job, i, all, &room.symbols[of_block]);
-}
-
 // Loads entries [first, first + n) into the L1 cache, of all lines at once.
-template <int THREADS, class T> __device__ void warm(const T *v, int first, int n) {
+template <class T> __device__ void warm(const T *v, int first, int n) {
     constexpr int SECTOR = 32;
     const char *begin = (const char *)(v + first);
     for (int k = (int)threadIdx.x * SECTOR; k < n * (int)sizeof(T); k += THREADS * SECTOR)
         asm volatile("{ .reg .b32 x; ld.global.b32 x, [%0]; }" ::"l"(begin + k));
 }
 
-// Loads what units of the block's MBs from `first` on read of them and of those above.
-template <int THREADS, int MBS> __device__ void warm_mbs(const Job &job, int first) {
-    const int n = min(MBS, job.n_mb - first), above = first - job.in.slice.mb_width - 1;
-    warm<THREADS>(job.in.slice.mb, first, n);
-    warm<THREADS>(job.in.context, first, n);
-    if (above < 0) return;
-    warm<THREADS>(job.in.slice.mb, above, n + 2);
-    warm<THREADS>(job.in.context, above, n + 2);
-}
-
 // Makes, counts and keeps the symbols of the block's MBs from `first` on. `room` is cleared.
-template <int THREADS, bool B, int MBS>
-__device__ void count_mbs(const Job &job, int first, UnitRoom<MBS> &room) {
+template <bool B> __device__ void count_mbs(const Job &job, int first, UnitRoom &room) {
     constexpr int WARPS = THREADS / 32;
     const int t = (int)threadIdx.x, warp = t / 32, lane = motus_lane();
-    warm_mbs<THREADS, MBS>(job, first);
-    const uint32_t coded = coded_mbs<MBS>(job, first);
+    // Units read the block's MBs and those above.
+    const int n_mbs = min(COUNT_MBS, job.n_mb - first), above = first - job.in.slice.mb_width - 1;
+    warm(job.in.slice.mb, first, n_mbs);
+    warm(job.in.context, first, n_mbs);
+    if (above >= 0) warm(job.in.slice.mb, above, n_mbs + 2);
+    if (above >= 0) warm(job.in.context, above, n_mbs + 2);
+    const uint32_t coded = __ballot_sync(
+        MOTUS_ALL_LANES, lane < n_mbs && job.in.slice.mb[first + lane].type != MOTUS_MB_P_SKIP);
     const int rank = __popc(coded & ((1u << lane) - 1));
     const uint32_t own_mbs =
         __ballot_sync(MOTUS_ALL_LANES, coded >> lane & 1 && rank % WARPS == warp);
@@ -257,13 +224,14 @@ __device__ void count_mbs(const Job &job, int first, UnitRoom<MBS> &room) {
         const uint16_t *list = is_late ? room.late : room.list;
         const int n = is_late ? (int)room.n_late : n_listed;
         for (int k = t; k < n; k += THREADS) {
-            if (!is_late && k < KIND_OF_LUMA_DC * MBS && k % MBS >= (int)room.kinds[k / MBS])
+            if (!is_late && k < KIND_OF_LUMA_DC * COUNT_MBS &&
+                k % COUNT_MBS >= (int)room.kinds[k / COUNT_MBS])
                 continue; // a gap
             const int mb = list[k] / 32, unit = list[k] % 32;
             uint16_t *kept =
                          job.kept + (size_t)(first + mb) * job.most_kept + room.row_of[mb][unit],
-                     *row = k < UnitRoom<MBS>::ROWS ? room.row[k] : NULL;
-            const MotusCabacMb m = syntax_of(job, first + mb);
+                     *row = k < UnitRoom::ROWS ? room.row[k] : NULL;
+            const MotusMbSyntax m = syntax_of(job, first + mb);
             const uint32_t own =
                 make_unit<B>(m, unit, is_late ? kept : row, is_late ? 0 : 0u - ROW);
             room.n[mb][unit] = (uint16_t)own;
@@ -271,27 +239,15 @@ __device__ void count_mbs(const Job &job, int first, UnitRoom<MBS> &room) {
         }
         if (is_late) break;
         __syncthreads(); // all units are made
-        for (uint32_t left = own_mbs; left; left &= left - 1)
-            count_mb(job, first + __ffs((int)left) - 1, __ffs((int)left) - 1, room);
+        for (uint32_t left = own_mbs; left; left &= left - 1) {
+            const int own = __ffs((int)left) - 1;
+            const uint32_t n_own = room.n[own][lane], upto = scan_lanes(n_own, Sum()),
+                           all = from_lane(upto, 31);
+            if (all <= job.most_kept) keep_symbols(job, first + own, own, n_own, upto, room);
+            if (lane == 0) set_count(job, first + own, all, &room.symbols[own]);
+        }
         __syncthreads(); // late ones are listed, all MBs are counted
         if (t < 32) sum_mbs(job, first, room);
-    }
-}
-
-__device__ void add_tally(MotusPictureStats *stats, const uint32_t *tally) {
-    const int t = (int)threadIdx.x;
-    if (t >= TALLIES || !tally[t]) return;
-    if (t < TALLY_SUBS)
-        atomicAdd(&stats->mb[t], tally[t]);
-    else if (t < TALLY_TRANSFORMS)
-        atomicAdd(&stats->sub[t - TALLY_SUBS], tally[t]);
-    else if (t < TALLY_DIRECT)
-        atomicAdd(&stats->transform_8x8[t - TALLY_TRANSFORMS], tally[t]);
-    else if (t == TALLY_DIRECT)
-        atomicAdd((unsigned long long *)&stats->direct, (unsigned long long)tally[t]);
-    else {
-        atomicAdd((unsigned long long *)&stats->bits_luma, 2048ull * tally[t]);
-        atomicAdd((unsigned long long *)&stats->bits_chroma, 1024ull * tally[t]);
     }
 }
 
@@ -312,7 +268,8 @@ __device__ int mb_of_symbol(const Job &job, uint32_t symbol) {
     int low = 0, n = job.n_mb + 1;
     while (n > 1) {
         const int step = (n + 31) / 32, at = low + min((motus_lane() + 1) * step, n) - 1;
-        const uint32_t behind = __ballot_sync(MOTUS_ALL_LANES, mb_end_of(job, at) > symbol);
+        const uint32_t behind =
+            __ballot_sync(MOTUS_ALL_LANES, motus_mb_end(job.mb_end, job.group_begin, at) > symbol);
         const int k = __ffs((int)behind) - 1;
         low += k * step, n = min(step, n - k * step);
     }
@@ -320,7 +277,6 @@ __device__ int mb_of_symbol(const Job &job, uint32_t symbol) {
 }
 
 // Finds the MBs of a tile. Returns their number.
-template <int THREADS>
 __device__ int find_mbs(const Job &job, uint32_t first, int n, bool keeps, PutRoom &room) {
     static_assert(TILE / 32 == 64 && THREADS >= 64, "a lane has two words");
     const int t = (int)threadIdx.x;
@@ -335,7 +291,8 @@ __device__ int find_mbs(const Job &job, uint32_t first, int n, bool keeps, PutRo
     __syncthreads(); // both are found
     const int mb = room.first, n_mbs = room.last - mb + 1;
     for (int k = t; k <= n_mbs; k += THREADS) {
-        const int i = mb + k - 1, begin = (int)((i < 0 ? 0 : mb_end_of(job, i)) - first);
+        const int i = mb + k - 1,
+                  begin = (int)((i < 0 ? 0 : motus_mb_end(job.mb_end, job.group_begin, i)) - first);
         room.end[k] = begin;
         if (k) room.kept[k - 1] = i == job.n_mb || (keeps && job.is_kept[i]);
         if (k < n_mbs) atomicOr(&room.begins[max(begin, 0) / 32], 1u << max(begin, 0) % 32);
@@ -351,20 +308,17 @@ __device__ int find_mbs(const Job &job, uint32_t first, int n, bool keeps, PutRo
     return n_mbs;
 }
 
-// Returns symbol `at` of an MB whose symbols are kept.
-__device__ uint32_t kept_symbol(const Job &job, int i, int at) {
-    if (i == job.n_mb) return MOTUS_CTX_TERMINATE | MOTUS_SYMBOL_BIN; // end_of_slice_flag
-    if (i && !at) return MOTUS_CTX_TERMINATE;
-    return job.kept[(size_t)i * job.most_kept + (size_t)(at - (i > 0))];
-}
-
 constexpr uint32_t NOT_KEPT = 1 << 16;
 
 // Returns symbol k of a tile whose first MB is `mb`; NOT_KEPT: its MB's are not kept.
 __device__ uint32_t symbol_at(const Job &job, int mb, int k, const PutRoom &room) {
     const uint32_t upto = room.begins[k / 32] & ((2u << k % 32) - 1);
     const int own = (int)room.before[k / 32] + __popc(upto) - 1;
-    return room.kept[own] ? kept_symbol(job, mb + own, k - room.end[own]) : NOT_KEPT;
+    const int i = mb + own, at = k - room.end[own]; // of MB i
+    if (!room.kept[own]) return NOT_KEPT;
+    if (i == job.n_mb) return MOTUS_CTX_TERMINATE | MOTUS_SYMBOL_BIN; // end_of_slice_flag
+    if (i && !at) return MOTUS_CTX_TERMINATE;
+    return job.kept[(size_t)i * job.most_kept + (size_t)(at - (i > 0))];
 }
 
 // Makes the symbols of an MB's units that lie in the tile, as far as SLACK outside of it, where
@@ -372,7 +326,7 @@ __device__ uint32_t symbol_at(const Job &job, int mb, int k, const PutRoom &room
 template <bool B>
 __device__ void make_symbols(const Job &job, int i, int begin, int n, uint16_t *to) {
     const int unit = motus_lane();
-    const MotusCabacMb m = syntax_of(job, i);
+    const MotusMbSyntax m = syntax_of(job, i);
     const bool has = motus_mb_symbol_units(m.mb, m.slice_type) >> unit & 1;
     int own = 0, at = 0;
 #pragma unroll 1 // counted, then made by the same code
@@ -386,7 +340,7 @@ __device__ void make_symbols(const Job &job, int i, int begin, int n, uint16_t *
 
 // Writes a tile's symbols, a thread per symbol that is kept, a warp per MB whose symbols are not.
 // keeps: some are, as this is the only piece.
-template <int THREADS, bool B>
+template <bool B>
 __device__ void put_tile(const Job &job, const Piece &piece, int tile, bool keeps, PutRoom &room) {
     const int t = (int)threadIdx.x, n = min(TILE, piece.n - tile * TILE);
     const uint32_t first = piece.first + (uint32_t)(tile * TILE);
@@ -395,7 +349,7 @@ __device__ void put_tile(const Job &job, const Piece &piece, int tile, bool keep
         for (int k = t; k < n; k += THREADS) to[k] = job.in.string[first + (uint32_t)k];
         return;
     }
-    const int n_mbs = find_mbs<THREADS>(job, first, n, keeps, room), mb = room.first;
+    const int n_mbs = find_mbs(job, first, n, keeps, room), mb = room.first;
     constexpr int EACH = 4; // loads at a time
 #pragma unroll 1
     for (int begin = t; begin < n; begin += EACH * THREADS) {

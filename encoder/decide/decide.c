@@ -2,111 +2,114 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/decide/decide.h"
 
-#include "common/wavefront.h"
-#include "encoder/analyse/rd_refine_cpu.h"
+#include "common/threads.h"
+#include "encoder/analyse/b.h"
+#include "encoder/analyse/inter.h"
+#include "encoder/analyse/transform8_cpu.h"
 #include "encoder/decide/candidates_cpu.h"
-#include "encoder/decide/intra_pass_cpu.h"
-
-#ifndef MOTUS_PASSES
-#define MOTUS_PASSES motus_passes_c
-#endif
 
 // ---- Intra --------------------------------------------------------------------------------------
 
-static void visit_i(void *context, int x, int y) { code_intra(context, x, y, -1); }
-
-static int waits_in_i(void *context, int x, int y) {
-    return row_above_is_of_slice(((const IntraPass *)context)->pic, x, y);
+static void visit_intra(void *context, int x, int y) {
+    Pass *pass = context;
+    if (!pass->typed) {
+        code_intra(pass, x, y, -1);
+    } else if (code_typed(pass, x, y)) {
+#pragma omp atomic write
+        pass->wants_pcm = 1;
+    }
 }
 
 // Chooses the types of all MBs, or of those that intra refresh wants.
-static void choose_types_of(const IntraPass *pass) {
+static void choose_types_of(const Pass *pass) {
     const MotusPictureState *pic = pass->pic;
-    const MotusCoding *coding = pass->coding;
+    const MotusPictureJob *job = pass->job;
     const int method =
-        motus_type_levels(coding->effort.estimate_levels, coding->costs, coding->quant8 != NULL);
-    const MotusLevelChoice levels = {pic->zero_runs, method, coding->costs};
+        motus_type_levels(job->effort.estimate_levels, job->costs, job->quant8 != NULL);
+    const MotusLevelChoice levels = {pic->zero_runs, method, job->costs};
 #pragma omp parallel for num_threads(pic->mbs.threads) schedule(dynamic, 16)
     for (int i = 0; i < pic->mbs.n_mb; i++)
-        if (!pass->slice_type || is_refreshed(pic, i)) choose_type(pass, &levels, i);
+        if (pass->job->type == MOTUS_SLICE_I || is_refreshed(pic, i)) choose_type(pass, &levels, i);
 }
 
-static void visit_typed(void *context, int x, int y) {
-    IntraPass *pass = context;
-    if (!code_typed(pass, x, y)) return;
-#pragma omp atomic write
-    pass->wants_pcm = 1;
-}
-
-// Codes an I picture, each MB as a type chosen before. Returns 0 if an MB would rather be I_PCM.
-static int code_as_types(MotusPictureState *pic, const MotusCoding *coding) {
-    IntraPass pass = intra_pass(pic, coding, 0);
-    const MotusWave wave = {visit_typed, waits_in_i, &pass, pic->row_order};
-    choose_types_of(&pass);
+// Codes an I picture's MBs in a wavefront. Returns 0 if one of those that have types would rather
+// be I_PCM.
+static int run_wave_of_i(Pass *pass) {
+    const MotusPictureState *pic = pass->pic;
+    const MotusWave wave = {visit_intra, row_above_is_of_slice, pass, pic->row_order};
+    if (pass->typed) choose_types_of(pass);
     motus_wavefront(pic->mbs.mb_width, pic->mbs.mb_height, pic->mbs.threads, &wave);
-    return !pass.wants_pcm;
+    return !pass->wants_pcm;
 }
 
-static void code_i_picture(MotusPictureState *pic, const MotusCoding *coding) {
-    IntraPass pass = intra_pass(pic, coding, 0);
-    const MotusWave wave = {visit_i, waits_in_i, &pass, pic->row_order};
-    if (coding->effort.types_first && code_as_types(pic, coding)) return;
-    motus_wavefront(pic->mbs.mb_width, pic->mbs.mb_height, pic->mbs.threads, &wave);
-}
-
-// Leaves the MBs' types for code_mb; I_PCM: to be searched.
-static void choose_types(MotusPictureState *pic, const MotusCoding *coding) {
-    if (coding->effort.types_first && code_as_types(pic, coding)) return;
-    for (int i = 0; i < pic->mbs.n_mb; i++) pic->mbs.mb[i].type = MOTUS_MB_I_PCM;
+static void code_i_picture(Pass *pass) {
+    if (run_wave_of_i(pass)) return;
+    pass->typed = pass->wants_pcm = 0;
+    run_wave_of_i(pass);
 }
 
 static int waits_for_intra(void *context, int x, int y) {
-    const MotusPictureState *pic = ((const IntraPass *)context)->pic;
+    const MotusPictureState *pic = ((const Pass *)context)->pic;
     return motus_mb_is_intra(&pic->mbs.mb[y * pic->mbs.mb_width + x]) &&
-           row_above_is_of_slice(pic, x, y);
+           row_above_is_of_slice(context, x, y);
 }
 
-// Codes an MB of a P picture that was decided to be intra. It becomes inter if its chain is too
-// long: waiting for other MBs is what intra coding costs where MBs are coded in parallel.
+// Codes an MB of a P picture that was decided to be intra. It becomes inter if it would end a chain
+// of intra MBs that is too long: waiting for other MBs is what intra coding costs where MBs are
+// coded in parallel.
 static void visit_decided_intra(void *context, int x, int y) {
-    IntraPass *pass = context;
+    const Pass *pass = context;
     MotusPictureState *pic = pass->pic;
-    int i = y * pic->mbs.mb_width + x, length = 0;
+    const int i = y * pic->mbs.mb_width + x,
+              typed = pass->job->effort.types_first; // also where all are searched again
+    int length = 0;
     pic->chain[i] = 0;
     if (!motus_mb_is_intra(&pic->mbs.mb[i])) return;
-    if (!is_refreshed(pic, i) && (length = chain_length(pass, i)) > pic->longest_chain) {
-        pic->mbs.mb[i] = pic->mb_inter[i];
-        return;
+    if (!is_refreshed(pic, i)) {
+        const MotusNeighbours n = motus_neighbours_at(&pic->mbs, i);
+        const MotusMb *around[4] = {n.a, n.b, n.c, n.d};
+        length = 1;
+        for (int k = 0; k < 4; k++) {
+            const int before = around[k] ? pic->chain[around[k] - pic->mbs.mb] : 0;
+            length = motus_max(length, motus_chain_up_to(before, k, typed));
+        }
+        if (length > pic->longest_chain) {
+            pic->mbs.mb[i] = pic->mb_inter[i];
+            return;
+        }
     }
     pic->chain[i] = (uint8_t)motus_min(length, UINT8_MAX);
-    if (pass->typed)
-        visit_typed(pass, x, y);
-    else
-        code_intra(pass, x, y, -1);
+    visit_intra(context, x, y);
 }
 
 // Evaluates intra coding where it comes close, from the reconstruction of the last round. Without
 // types beforehand Intra8x8 is left for the MBs that are coded as intra.
-static void estimate_intra(const IntraPass *pass) {
+static void estimate_intra(const Pass *pass) {
     MotusPictureState *pic = pass->pic;
-    const MotusEffort *effort = &pass->coding->effort;
-    const MotusLevelChoice levels = estimated_levels(pic, pass->coding);
+    const MotusPictureJob *job = pass->job;
+    const MotusEffort *effort = &job->effort;
+    const int method = motus_intra_levels(effort->estimate_levels, job->costs);
+    const MotusLevelChoice levels = {pic->zero_runs, method, job->costs};
 #pragma omp parallel for num_threads(pic->mbs.threads) schedule(dynamic, 16)
     for (int i = 0; i < pic->mbs.n_mb; i++) {
         pic->intra_cost[i] = UINT32_MAX;
         if (pic->mbs.mb[i].type == MOTUS_MB_P_SKIP || is_refreshed(pic, i)) continue;
-        MotusIntraMb in = intra_mb(pass, i % pic->mbs.mb_width, i / pic->mbs.mb_width);
+        MotusIntraMb in = intra_mb(pass, i % pic->mbs.mb_width, i / pic->mbs.mb_width, -1);
         in.levels = &levels;
         in.i4_trials = effort->estimate_trials;
+        if (!pass->typed) in.quant8 = NULL;
         MotusIntraScratch scratch;
         int mode;
-        uint32_t satd = motus_intra16x16_estimate(&in, &scratch, &mode);
-        if (!motus_intra_is_close(satd, pic->satd[i], pic->inter_cost[i], in.qp, effort)) continue;
-        const MotusQuant8 *quant8 = pass->typed ? pass->coding->quant8 : NULL;
+        const uint32_t satd = MOTUS_ISA(motus_intra).estimate16x16(&in, &scratch, &mode),
+                       inter = pic->inter_cost[i],
+                       pcm = motus_rd_cost(0, MOTUS_PCM_BITS, in.qp->lambda_ssd_q8);
+        if (!motus_intra_is_close(satd, pic->satd[i], inter, in.qp, effort)) continue;
+        // Intra is not chosen from this cost on, unless that of inter may rise in another round or
+        // I_PCM is cheaper.
+        const uint32_t bound = effort->rounds == 1 && inter <= pcm ? inter : UINT32_MAX;
         MotusTrial trials[3];
         const MotusTrial *best =
-            motus_intra_estimate(&in, quant8 ? &quant8[in.qp->luma.qp] : NULL, &scratch, mode,
-                                 intra_bound(pass, &in, i), pic->inter_cost[i], trials);
+            MOTUS_ISA(motus_intra).estimate(&in, &scratch, mode, bound, inter, trials);
         if (!best) continue;
         pic->intra_cost[i] = best->cost;
         pic->mb_intra[i] = best->mb;
@@ -116,36 +119,36 @@ static void estimate_intra(const IntraPass *pass) {
 // ---- Inter --------------------------------------------------------------------------------------
 
 // Takes the cheaper coding of MB i, inter or intra.
-static void note_decision(const InterPass *pass, int i, int now) {
+static void note_decision(const Pass *pass, int i, int now) {
     MotusPictureState *pic = pass->pic;
     if (is_refreshed(pic, i)) return;
     const MotusMb *mb =
         pic->intra_cost[i] < pic->inter_cost[i] ? &pic->mb_intra[i] : &pic->mb_inter[i];
     motus_note_decision(&pic->mbs.mb[i], mb, &pic->changed_at[i], now,
-                        pass->inter->refs > 1 ? 2 : pass->inter->lists);
+                        1 + (pass->job->refs > 1 || pass->job->type == MOTUS_SLICE_B));
 }
 
-static MotusInterMb inter_mb(const InterPass *pass, int i) {
+static MotusInterMb inter_mb(const Pass *pass, int i) {
     const MotusPictureState *pic = pass->pic;
     const int x = i % pic->mbs.mb_width, y = i / pic->mbs.mb_width;
-    const MotusQp *qp = qp_of(pic, pass->coding, i);
-    const int has_choice = pass->coding->effort.transforms && pass->coding->costs;
+    const MotusQp *qp = qp_of(pic, pass->job, i);
+    const int has_choice = pass->job->effort.transforms && pass->job->costs;
     return (MotusInterMb){
-        .ref = pass->inter->ref,
-        .limits = &pass->inter->limits,
+        .ref = pass->job->ref,
+        .limits = &pass->job->limits,
         .qp = qp,
         .src = motus_mb_source(pic->mbs.src, x, y),
         .x = x,
         .y = y,
-        .lists = pass->inter->lists,
-        .refs = pass->inter->refs,
-        .costs = pass->coding->costs,
+        .lists = 1 + (pass->job->type == MOTUS_SLICE_B),
+        .refs = pass->job->refs,
+        .costs = pass->job->costs,
         .max_mv_y = motus_refresh_max_mv_y(&pic->refresh, y),
-        .quant8 = has_choice && pass->coding->quant8 ? &pass->coding->quant8[qp->luma.qp] : NULL};
+        .quant8 = has_choice && pass->job->quant8 ? &pass->job->quant8[qp->luma.qp] : NULL};
 }
 
 // Takes the best inter coding of MB i.
-static void keep_inter(const InterPass *pass, const MotusTrial *best, int i) {
+static void keep_inter(const Pass *pass, const MotusTrial *best, int i) {
     MotusPictureState *pic = pass->pic;
     pic->inter_cost[i] = best->cost;
     pic->luma_bits[i] = best->luma_bits;
@@ -155,64 +158,66 @@ static void keep_inter(const InterPass *pass, const MotusTrial *best, int i) {
 }
 
 // Decides a P MB. Without candidates it is searched here, unless P_Skip is taken at once.
-static void decide_p_mb(const InterPass *pass, const MotusInterMb *in, int i) {
-    const MotusEffort *effort = &pass->coding->effort;
+static void decide_p_mb(const Pass *pass, const MotusInterMb *in, int i) {
+    const MotusEffort *effort = &pass->job->effort;
     MotusPictureState *pic = pass->pic;
     MotusDecideScratch scratch;
     MotusCandidates *found = &pic->candidates[i].p;
     const MotusTrial *best = &scratch.trial[0];
     pic->satd[i] = 0;
-    if (!motus_decide_skip(in, effort, &pass->levels, &scratch)) {
+    if (!MOTUS_ISA(motus_inter).skip(in, effort, &pass->levels, &scratch)) {
         if (!has_first_guess(pass, in->x, in->y)) find_p_candidates(pass, i, found);
-        best = motus_decide_types(in, found, effort, &pass->levels, &scratch, &pic->satd[i]);
+        best =
+            MOTUS_ISA(motus_inter).types(in, found, effort, &pass->levels, &scratch, &pic->satd[i]);
     }
     keep_inter(pass, best, i);
 }
 
-// The same for a B MB and B_Skip.
-static void decide_b_mb(const InterPass *pass, const MotusInterMb *in, int i) {
-    const MotusEffort *effort = &pass->coding->effort;
+// Decides a B MB. Without candidates it is searched here, unless B_Skip is taken at once.
+static void decide_b_mb(const Pass *pass, const MotusInterMb *in, int i) {
+    const MotusEffort *effort = &pass->job->effort;
     MotusPictureState *pic = pass->pic;
     MotusBDecideScratch scratch;
     MotusBCandidates *found = pic->candidates[i].b;
     const MotusTrial *best = &scratch.trial[0];
     pic->satd[i] = 0;
-    if (!motus_b_decide_skip(in, motus_direct_from(&pass->inter->direct, i), effort, &pass->levels,
-                             pass->refine, &scratch)) {
+    if (!MOTUS_ISA(motus_b).skip(in, &pass->job->direct, i, effort, &pass->levels, pass->refine,
+                                 &scratch)) {
         if (!has_first_guess(pass, in->x, in->y)) find_b_candidates(pass, i, found);
-        best = motus_b_decide_types(in, found, effort, &pass->levels, pass->refine, &scratch,
-                                    &pic->satd[i]);
+        best = MOTUS_ISA(motus_b).types(in, found, effort, &pass->levels, pass->refine, &scratch,
+                                        &pic->satd[i]);
     }
     keep_inter(pass, best, i);
 }
 
 // Makes neighbours see B MB i as skipped if it certainly will be. Returns 0 otherwise.
-static int guess_b_skip(const InterPass *pass, int i) {
-    const MotusInterCoding *inter = pass->inter;
-    const MotusEffort *effort = &pass->coding->effort;
-    if (inter->lists < 2 || !motus_tries_skips_first(&inter->direct, inter->refs, effort)) return 0;
+static int guess_b_skip(const Pass *pass, int i) {
+    const MotusPictureJob *job = pass->job;
+    if (!job->skips_first) return 0;
     const MotusInterMb in = inter_mb(pass, i);
     MotusTrial trial;
-    if (!motus_b_skip_is_sure(&in, &inter->direct.fixed[i], effort, &pass->levels, &trial))
+    if (!MOTUS_ISA(motus_b).skip_is_sure(&in, &job->direct.fixed[i], &job->effort, &pass->levels,
+                                         &trial))
         return 0;
     pass->pic->mbs.mb[i] = trial.mb;
     return 1;
 }
 
 // Refines the MVs of MB i, which has been decided in pass `now`, by RD cost.
-static void refine_mvs(const InterPass *pass, const MotusInterMb *in, int i, int now) {
+static void refine_mvs(const Pass *pass, const MotusInterMb *in, int i, int now) {
     MotusPictureState *pic = pass->pic;
-    const int most = pass->coding->effort.rd_mvs;
+    const int most = pass->job->effort.rd_mvs;
     MotusResidual residual;
     MotusTrial trial;
-    if (!most || !motus_rd_refine(in, &pass->levels, most, &pic->mb_inter[i], pic->inter_cost[i],
-                                  &residual, &trial))
+    if (!most || !MOTUS_ISA(motus_inter)
+                      .refine(in, &pass->levels, most, &pic->mb_inter[i], pic->inter_cost[i],
+                              &residual, &trial))
         return;
     keep_inter(pass, &trial, i);
     note_decision(pass, i, now);
 }
 
-static void visit_inter(const InterPass *pass, int x, int y, int now) {
+static void visit_inter(const Pass *pass, int x, int y, int now) {
     MotusPictureState *pic = pass->pic;
     const int i = y * pic->mbs.mb_width + x, first = motus_slice_first(pic->mbs.slice_first, i);
     if (is_refreshed(pic, i)) return;
@@ -232,8 +237,8 @@ static void visit_inter(const InterPass *pass, int x, int y, int now) {
 // Runs a round on one thread, from the last band of `phases` diagonals to the first. A band reads
 // of the next one only what was there before the round, as it does in phases, but its MBs stay in
 // the cache. now: the last pass before the round.
-static void run_round_in_bands(const InterPass *pass, int now) {
-    const int phases = pass->coding->effort.phases, width = pass->pic->mbs.mb_width,
+static void run_round_in_bands(const Pass *pass, int now) {
+    const int phases = pass->job->effort.phases, width = pass->pic->mbs.mb_width,
               height = pass->pic->mbs.mb_height;
     for (int band = (width - 1 + 2 * (height - 1)) / phases; band >= 0; band--)
         for (int y = 0; y < height; y++) {
@@ -245,35 +250,33 @@ static void run_round_in_bands(const InterPass *pass, int now) {
 
 #define PIECES 4 // of a row: the 68 rows of 1080p do not divide evenly among 16 threads
 
-static void visit_piece(const InterPass *pass, int y, int piece, int phase, int now) {
-    const int phases = pass->coding->effort.phases, width = pass->pic->mbs.mb_width;
-    const int first = width * piece / PIECES, end = width * (piece + 1) / PIECES;
-    const int skip = (phase - first - 2 * y) % phases; // to the first MB of the phase
-    for (int x = first + (skip < 0 ? skip + phases : skip); x < end; x += phases)
-        visit_inter(pass, x, y, now);
-}
-
 // Runs a round of decisions: `phases` passes, one after another. Phase k has the MBs with
 // (x + 2y) % phases == k. MBs with equal x + 2y are one diagonal; the neighbours A, B, C and D lie
 // on the three diagonals before it. So no MB reads what another decides in the same pass, and most
 // MBs see their neighbours' newest decisions. `now` numbers a picture's passes, from 1.
-static void run_round(const InterPass *pass, int *now) {
+static void run_round(const Pass *pass, int *now) {
     const MotusPictureState *pic = pass->pic;
+    const int phases = pass->job->effort.phases, width = pic->mbs.mb_width;
     if (pic->mbs.threads == 1) {
         run_round_in_bands(pass, *now);
-        *now += pass->coding->effort.phases;
+        *now += phases;
         return;
     }
-    for (int k = 0; k < pass->coding->effort.phases; k++) {
+    for (int k = 0; k < phases; k++) {
         ++*now;
 #pragma omp parallel for num_threads(pic->mbs.threads) schedule(dynamic, 1)
-        for (int i = 0; i < PIECES * pic->mbs.mb_height; i++)
-            visit_piece(pass, i / PIECES, i % PIECES, k, *now);
+        for (int i = 0; i < PIECES * pic->mbs.mb_height; i++) {
+            const int y = i / PIECES, piece = i % PIECES, first = width * piece / PIECES,
+                      end = width * (piece + 1) / PIECES,
+                      skip = (k - first - 2 * y) % phases; // to the first MB of the phase
+            for (int x = first + (skip < 0 ? skip + phases : skip); x < end; x += phases)
+                visit_inter(pass, x, y, *now);
+        }
     }
 }
 
 // Tries the 8x8 transform for the MBs that were decided after pass `since`.
-static void choose_transforms(const InterPass *pass, int since, int now) {
+static void choose_transforms(const Pass *pass, int since, int now) {
     MotusPictureState *pic = pass->pic;
 #pragma omp parallel for num_threads(pic->mbs.threads) schedule(dynamic, 16)
     for (int i = 0; i < pic->mbs.n_mb; i++) {
@@ -282,80 +285,78 @@ static void choose_transforms(const InterPass *pass, int since, int now) {
         const MotusMbRecon rec = mb_recon(pic->rec, x, y);
         if (pic->seen_at[i] > since &&
             !motus_was_skipped_at_once(&pic->mb_inter[i], pic->inter_cost[i], in.qp,
-                                       &pass->coding->effort) &&
-            motus_choose_transform(&in, &pass->levels, &pass->coding->quant8[in.qp->luma.qp],
+                                       &pass->job->effort) &&
+            motus_choose_transform(&in, &pass->levels, &pass->job->quant8[in.qp->luma.qp],
                                    &pic->mb_inter[i], &pic->mbs.coef[i], rec.plane[0],
                                    rec.stride[0], pic->luma_bits[i], &pic->inter_cost[i]))
             note_decision(pass, i, now);
     }
 }
 
-static int slice_type_of(const MotusInterCoding *inter) {
-    return inter->lists == 2 ? MOTUS_SLICE_B : MOTUS_SLICE_P;
-}
-
-static int count_intra(const MotusPictureState *pic) {
-    int n = 0;
-    for (int i = 0; i < pic->mbs.n_mb; i++) n += motus_mb_is_intra(&pic->mbs.mb[i]);
-    return n;
-}
-
-static void decide_inter_picture(MotusPictureState *pic, const MotusCoding *coding,
-                                 const MotusInterCoding *inter) {
-    const IntraPass intra = intra_pass(pic, coding, slice_type_of(inter));
-    const InterPass pass = {pic,
-                            coding,
-                            inter,
-                            {pic->zero_runs, coding->effort.levels, coding->costs},
-                            motus_refine_ops()};
+// Decides an inter picture's MBs, all but the wavefront of intra MBs.
+static void decide_mbs(const Pass *pass) {
+    MotusPictureState *pic = pass->pic;
+    const MotusPictureJob *job = pass->job;
     int now = 0;
 #pragma omp parallel for num_threads(pic->mbs.threads) schedule(dynamic, 16)
     for (int i = 0; i < pic->mbs.n_mb; i++) {
-        if (has_first_guess(&pass, i % pic->mbs.mb_width, i / pic->mbs.mb_width) &&
-            !guess_b_skip(&pass, i))
-            find_candidates(&pass, i);
+        if (has_first_guess(pass, i % pic->mbs.mb_width, i / pic->mbs.mb_width) &&
+            !guess_b_skip(pass, i))
+            find_candidates(pass, i);
         pic->intra_cost[i] = UINT32_MAX;
         pic->changed_at[i] = pic->seen_at[i] = 0;
     }
     motus_stage_ended(pic->clock, MOTUS_STAGE_CANDIDATES);
-    for (int round = 0; round < coding->effort.rounds; round++) {
+    for (int round = 0; round < job->effort.rounds; round++) {
         const int since = now;
-        run_round(&pass, &now);
-        if (coding->quant8) choose_transforms(&pass, since, ++now);
+        run_round(pass, &now);
+        if (job->quant8) choose_transforms(pass, since, ++now);
         if (round) continue;
-        estimate_intra(&intra);
+        estimate_intra(pass);
         ++now;
 #pragma omp parallel for num_threads(pic->mbs.threads) schedule(static)
-        for (int i = 0; i < pic->mbs.n_mb; i++) note_decision(&pass, i, now);
+        for (int i = 0; i < pic->mbs.n_mb; i++) note_decision(pass, i, now);
     }
-    if (intra.typed && pic->refresh.end) choose_types_of(&intra);
-    pic->longest_chain = motus_longest_chain(count_intra(pic), pic->mbs.n_mb, &coding->effort);
+    if (pass->typed && pic->refresh.end) choose_types_of(pass);
+    int intra = 0;
+    for (int i = 0; i < pic->mbs.n_mb; i++) intra += motus_mb_is_intra(&pic->mbs.mb[i]);
+    pic->longest_chain = motus_longest_chain(intra, pic->mbs.n_mb, &job->effort);
     motus_stage_ended(pic->clock, MOTUS_STAGE_DECIDE);
 }
 
-static void code_inter_picture(MotusPictureState *pic, const MotusCoding *coding,
-                               const MotusInterCoding *inter) {
-    IntraPass intra = intra_pass(pic, coding, slice_type_of(inter));
-    const MotusWave wave = {visit_decided_intra, waits_for_intra, &intra, pic->row_order};
-    decide_inter_picture(pic, coding, inter);
+static void decide(MotusPictureState *pic, const MotusPictureJob *job) {
+    Pass pass = begin_pass(pic, job);
+    if (job->type != MOTUS_SLICE_I)
+        decide_mbs(&pass);
+    else if (job->cuts_slices && !(pass.typed && run_wave_of_i(&pass))) // code_mb searches them
+        for (int i = 0; i < pic->mbs.n_mb; i++) pic->mbs.mb[i].type = MOTUS_MB_I_PCM;
+}
+
+static void code_intra_mbs(MotusPictureState *pic, const MotusPictureJob *job) {
+    Pass pass = begin_pass(pic, job);
+    const MotusWave wave = {visit_decided_intra, waits_for_intra, &pass, pic->row_order};
+    if (job->type == MOTUS_SLICE_I) {
+        code_i_picture(&pass);
+        return;
+    }
     motus_wavefront(pic->mbs.mb_width, pic->mbs.mb_height, pic->mbs.threads, &wave);
-    if (!intra.wants_pcm) return;
-    intra.typed = 0;
+    if (!pass.wants_pcm) return;
+    pass.typed = 0;
     motus_wavefront(pic->mbs.mb_width, pic->mbs.mb_height, pic->mbs.threads, &wave);
 }
 
-static void code_mb(MotusPictureState *pic, const MotusCoding *coding, int slice_type, int i,
-                    int qp) {
-    IntraPass pass = intra_pass(pic, coding, slice_type);
-    const int x = i % pic->mbs.mb_width, y = i / pic->mbs.mb_width;
-    const int typed = !slice_type && qp < 0 && pic->mbs.mb[i].type != MOTUS_MB_I_PCM;
-    if (slice_type && qp < 0) {
+static void code_mb(MotusPictureState *pic, const MotusPictureJob *job, int i, int qp) {
+    Pass pass = begin_pass(pic, job);
+    const int x = i % pic->mbs.mb_width, y = i / pic->mbs.mb_width,
+              is_inter = job->type != MOTUS_SLICE_I,
+              typed = !is_inter && qp < 0 && pic->mbs.mb[i].type != MOTUS_MB_I_PCM;
+    if (is_inter && qp < 0) {
         visit_decided_intra(&pass, x, y);
         if (pass.wants_pcm) code_intra(&pass, x, y, -1);
-    } else if (!typed || code_typed(&pass, x, y))
+    } else if (!typed || code_typed(&pass, x, y)) {
         code_intra(&pass, x, y, qp);
+    }
     if (qp >= 0) pic->chain[i] = 1;
 }
 
-const MotusPasses MOTUS_PASSES = {code_i_picture, code_inter_picture, choose_types,
-                                  decide_inter_picture, code_mb};
+const MotusDecideOps MOTUS_ISA(motus_decide_ops) = {decide, code_intra_mbs, code_mb};

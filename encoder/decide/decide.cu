@@ -4,8 +4,7 @@
 // launches a picture, of which the first round's may overlap.
 // Intra MBs: decide_estimate.cu and decide_intra.cu.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "encoder/analyse/inter_team_warp.cuh"
-#include "encoder/decide/decide_core.h"
+#include "encoder/analyse/inter_warp.cuh"
 #include "encoder/decide/decide_pass.cuh"
 
 using namespace motus_decide;
@@ -17,8 +16,6 @@ constexpr int SM_WARPS_FEW = 16; // at 128
 // With both transforms, if many GOP coders share the device.
 template <Kind KIND> constexpr int BOTH_WARPS = KIND == P_ONE ? SM_WARPS : SM_WARPS_FEW;
 
-__device__ uint32_t lambda_of(const Pass &pass) { return pass.pic.qp_table[pass.qp].lambda_q8; }
-
 __global__ void __launch_bounds__(256)
     mark_kernel(const __grid_constant__ Pass pass, const uint32_t *cost, const MotusMv *mv,
                 MotusMv *whole) {
@@ -29,16 +26,16 @@ __global__ void __launch_bounds__(256)
     uint32_t own[MOTUS_BLOCKS];
 #pragma unroll
     for (int b = 0; b < MOTUS_BLOCKS; b++) own[b] = cost[(size_t)b * pass.pic.n_mb + i];
-    pass.pic.candidates[i].blocks = motus_candidate_blocks(own, &pass.effort, lambda_of(pass));
+    pass.pic.candidates[i].blocks =
+        motus_candidate_blocks(own, &pass.effort, pass.pic.qp_table[pass.qp].lambda_q8);
 }
 
-// The same with several references. Equals find_candidates_of_refs (candidates_cpu.h) up to
-// refinement.
+// Marks blocks with several references, as find_p_candidates (candidates_cpu.h) up to refinement.
 __global__ void __launch_bounds__(256)
-    mark_refs_kernel(const __grid_constant__ Pass pass, const __grid_constant__ MotusPCodingCuda p,
+    mark_refs_kernel(const __grid_constant__ Pass pass, const __grid_constant__ PFields p,
                      MotusMv *whole) {
     const int i = (int)(blockIdx.x * 256 + threadIdx.x), n_mb = pass.pic.n_mb;
-    const uint32_t lambda_q8 = lambda_of(pass);
+    const uint32_t lambda_q8 = pass.pic.qp_table[pass.qp].lambda_q8;
     motus_begin_early();
     if (i >= n_mb) return;
     if (whole) whole[i] = p.mv[0][MOTUS_BLOCK_16x16 * n_mb + i];
@@ -105,7 +102,7 @@ template <Kind KIND>
 __global__ void __launch_bounds__(32 * WARPS)
     candidates_kernel(const __grid_constant__ Pass pass,
                       const __grid_constant__ InterOf<KIND> inter,
-                      const __grid_constant__ MotusPCodingCuda p) {
+                      const __grid_constant__ PFields p) {
     const MotusPictureStateCuda &w = pass.pic;
     const int i = this_warp(), lane = motus_lane();
     motus_let_successor_start();
@@ -131,7 +128,7 @@ __global__ void __launch_bounds__(32 * WARPS)
     for (int v = lane >> 4; v - (lane >> 4) < n; v += 2) { // two MVs at a time, a lane a 4x4 block
         const int ref = KIND == P_MANY ? (int)motus_lanes_shuffle((uint32_t)listed.ref, v) : 0;
         const MotusMv its = motus_mv_of_word(motus_lanes_shuffle(mv, v));
-        const int allowed = motus_refresh_row_allows(in.max_mv_y, lane >> 2 & 3, its.y);
+        const int allowed = motus_refresh_row_mv_y(in.max_mv_y, lane >> 2 & 3, its.y) == its.y;
         const uint32_t satd = motus_team_satd(&in, ref, its);
         if (v < n) found->satd[v][lane & 15] = (uint16_t)(allowed ? satd : MOTUS_REFRESH_SATD);
     }
@@ -180,7 +177,7 @@ __global__ void __launch_bounds__(32 * TEAM, RESIDENT / TEAM)
                   const Turn turn) {
     __shared__ MotusInterTeam team;
     __shared__ MotusTrialCoefs coefs[TEAM];
-    __shared__ MotusTransformShared eights[BOTH ? TEAM : 1];
+    __shared__ MotusTransformShared transforms[BOTH ? TEAM : 1];
     const MotusPictureStateCuda &w = pass.pic;
     if (turn.first && !turn.phase)
         motus_wait_for_predecessor(); // candidates are written, also for launches that begin early
@@ -203,12 +200,12 @@ __global__ void __launch_bounds__(32 * TEAM, RESIDENT / TEAM)
     const MotusCandidates *found = &w.candidates[i];
     MotusTeamLane own;
     uint32_t satd;
-    motus_team_begin(&own, found, in.refs, &team.choose.choice, &team.of.sums, warp, TEAM);
+    motus_team_begin(&own, found, in.refs, &team.choice, &team.sums, warp, TEAM);
     if (turn.first) motus_wait_for_predecessor(); // the neighbours are decided
-    const MotusTeamEdge edge = motus_team_edge(&in.neighbours, in.refs);
+    const MotusEdge edge = motus_edge(&in.neighbours, in.refs, 1);
     const MotusTrial *best =
         motus_team_decide(&in, own, &edge, found, &pass.effort, &levels, &team, coefs,
-                          BOTH ? eights : nullptr, warp, TEAM, SHARES, &satd);
+                          BOTH ? transforms : nullptr, warp, TEAM, SHARES, &satd);
     if (warp == 0) {
         copy(&w.coef[i], &best->coef);
         if (motus_lane() == 0) {
@@ -272,10 +269,16 @@ cudaError_t launch_pass(const Pass &pass, const InterOf<KIND> &inter, int round,
                : launch_team<2, false, SM_WARPS, KIND>(pass, inter, turn, stream);
 }
 
-// Codes a P picture, from its refined MVs on.
+PFields p_fields(const MotusPictureJob *job) {
+    PFields p = {job->refs, job->ref[0], job->ref_list, {}, {}, job->far_blocks, job->limits};
+    for (int k = 0; k < job->refs; k++)
+        p.mv[k] = job->motion[k].mv, p.cost[k] = job->motion[k].cost;
+    return p;
+}
+
 template <Kind KIND>
-cudaError_t code_p(const Pass &pass, const InterOf<KIND> &inter, const MotusPCodingCuda &p,
-                   cudaStream_t stream) {
+cudaError_t decide_p(const Pass &pass, const InterOf<KIND> &inter, const PFields &p,
+                     cudaStream_t stream) {
     const MotusEffort &effort = pass.effort;
     int now = 0;
     cudaError_t status = motus_launch(0, blocks_for(pass.pic.n_mb), 32 * WARPS, 0, stream,
@@ -295,9 +298,8 @@ cudaError_t code_p(const Pass &pass, const InterOf<KIND> &inter, const MotusPCod
         if (status != cudaSuccess) return status;
         status = note_intra(pass, KIND != P_ONE, ++now, stream);
     }
-    if (status == cudaSuccess)
-        status = motus_stage_ended_cuda(&pass.pic, MOTUS_STAGE_DECIDE, stream);
-    return status == cudaSuccess ? code_intra(pass, stream) : status;
+    return status == cudaSuccess ? motus_stage_ended_cuda(&pass.pic, MOTUS_STAGE_DECIDE, stream)
+                                 : status;
 }
 
 template <int TEAM, bool SHARES, int RESIDENT>
@@ -319,28 +321,28 @@ cudaError_t motus_decide::note_intra(const Pass &pass, bool all, int now, cudaSt
                         all ? note_kernel<2> : note_kernel<1>, pass, now);
 }
 
-extern "C" cudaError_t motus_code_i_cuda(const MotusPictureStateCuda *pic, int qp,
-                                         const MotusEffort *effort, cudaStream_t stream) {
-    return code_intra(pass_of(pic, effort, qp, MOTUS_SLICE_I), stream);
-}
-
-extern "C" cudaError_t motus_mark_blocks_cuda(const MotusPictureStateCuda *pic,
-                                              const MotusPCodingCuda *p, MotusMv *whole, int qp,
-                                              const MotusEffort *effort, cudaStream_t stream) {
-    const Pass pass = pass_of(pic, effort, qp, MOTUS_SLICE_P);
+extern "C" cudaError_t motus_mark_cuda(const MotusPictureStateCuda *pic, const MotusPictureJob *job,
+                                       MotusMv *whole, cudaStream_t stream) {
+    const Pass pass = pass_of(pic, job);
     const unsigned blocks = (unsigned)(pic->n_mb + 255) / 256;
-    return p->refs == 1 ? motus_launch(pic->early, blocks, 256, 0, stream, mark_kernel, pass,
-                                       p->cost[0], p->mv[0], whole)
-                        : motus_launch(pic->early, blocks, 256, 0, stream, mark_refs_kernel, pass,
-                                       *p, whole);
+    if (job->type == MOTUS_SLICE_B) return mark_b(pass, job, stream);
+    return job->refs == 1 ? motus_launch(pic->early, blocks, 256, 0, stream, mark_kernel, pass,
+                                         job->motion[0].cost, job->motion[0].mv, whole)
+                          : motus_launch(pic->early, blocks, 256, 0, stream, mark_refs_kernel, pass,
+                                         p_fields(job), whole);
 }
 
-extern "C" cudaError_t motus_code_p_cuda(const MotusPictureStateCuda *pic,
-                                         const MotusPCodingCuda *p, int qp,
-                                         const MotusEffort *effort, cudaStream_t stream) {
-    const Pass pass = pass_of(pic, effort, qp, MOTUS_SLICE_P);
-    return p->refs == 1 ? code_p<P_ONE>(pass, inter_of_one(*p), *p, stream)
-                        : code_p<P_MANY>(pass, inter_of_many(*p), *p, stream);
+extern "C" cudaError_t motus_decide_cuda(const MotusPictureStateCuda *pic,
+                                         const MotusPictureJob *job, cudaStream_t stream) {
+    const Pass pass = pass_of(pic, job);
+    if (job->type == MOTUS_SLICE_B) return decide_b(pass, job, stream);
+    return job->refs == 1 ? decide_p<P_ONE>(pass, few_references(job), p_fields(job), stream)
+                          : decide_p<P_MANY>(pass, many_references(job), p_fields(job), stream);
+}
+
+extern "C" cudaError_t motus_code_intra_cuda(const MotusPictureStateCuda *pic,
+                                             const MotusPictureJob *job, cudaStream_t stream) {
+    return code_intra(pass_of(pic, job), stream);
 }
 
 // Kernels built for an older architecture cannot wait for their predecessor on any device.

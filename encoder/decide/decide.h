@@ -4,24 +4,11 @@
 #ifndef ENCODER_DECIDE_DECIDE_H
 #define ENCODER_DECIDE_DECIDE_H
 
-#include <time.h>
-
-#include "encoder/analyse/b_core.h"
-#include "encoder/bitstream/cabac_costs.h"
+#include "common/stage_clock.h"
+#include "encoder/decide/job.h"
 #include "encoder/mb/coded_mbs.h"
 #include "encoder/mb/refresh_core.h"
-#include "me/search/search.h"
 #include "motus/frame.h"
-
-// Times of a picture's stages. A stage begins where the one before it ended. NULL: nothing is
-// timed.
-typedef struct MotusStageClock {
-    struct timespec since;
-    float us[MOTUS_STAGES];
-} MotusStageClock;
-
-void motus_stages_begin(MotusStageClock *clock);
-void motus_stage_ended(MotusStageClock *clock, MotusStage stage);
 
 // Candidates of an MB of a P or B picture.
 typedef union MotusMbCandidates {
@@ -56,54 +43,22 @@ void motus_picture_state_free(MotusPictureState *pic); // accepts a zeroed one
 // Diagonals x + 2y before an MB's own that have its neighbours A (1), B (2), C (1) and D (3).
 #define MOTUS_NEIGHBOUR_DIAGONALS 3
 
-// Parameters of a picture. MBs are decided at their own QPs; search and refinement use the
-// picture's.
-typedef struct MotusCoding {
-    const MotusQp *qp_table; // [MOTUS_QPS]
-    int qp;                  // of the slice, and of every MB without an offset
-    MotusEffort effort;
-    const MotusQuant8 *quant8;    // [MOTUS_QPS]; NULL: no 8x8 transform
-    const MotusCabacCosts *costs; // NULL: CAVLC
-} MotusCoding;
+// The CPU's passes, compiled for plain C and for AVX2, with equal results.
+typedef struct MotusDecideOps {
+    // Decides the MBs of a P or B picture. Of an I picture whose slices are cut it leaves the types
+    // for code_mb.
+    void (*decide)(MotusPictureState *pic, const MotusPictureJob *job);
+    // Codes the MBs that are intra, in a wavefront.
+    void (*code_intra)(MotusPictureState *pic, const MotusPictureJob *job);
+    // Codes MB i of a decided picture in place of code_intra, in raster order, for slices whose
+    // ends are not known yet. qp -1: as decided; else the MB becomes intra at that QP. An MB of an
+    // I picture that would rather be I_PCM is searched alone.
+    void (*code_mb)(MotusPictureState *pic, const MotusPictureJob *job, int i, int qp);
+} MotusDecideOps;
 
-// Further parameters of P and B pictures: of list 0 by ref_idx, then, in B pictures, of list 1's
-// only reference.
-typedef struct MotusInterCoding {
-    int lists; // 1: a P picture, 2: a B picture
-    int refs;  // of list 0
-    MotusReference ref[MOTUS_MAX_REFERENCES];
-    const MotusRefLuma *ref_luma[MOTUS_MAX_REFERENCES];
-    // Whole-sample MVs and costs of the search; P: or external MVs.
-    const MotusField *field[MOTUS_MAX_REFERENCES];
-    // Searches MB i in reference k. NULL: the fields have been filled.
-    void (*search)(const void *context, int k, int i, MotusMbMotion *motion);
-    const void *search_context;
-    const MotusMv *centre[MOTUS_MAX_REFERENCES]; // per MB: the predictor of the field's costs
-    MotusDirectSource direct;                    // B
-    MotusInterLimits limits;
-    MotusSubpel subpel; // refinement of whole-sample MVs
-} MotusInterCoding;
+extern const MotusDecideOps motus_decide_ops_c, motus_decide_ops_avx2;
 
-// The passes, compiled for plain C and for AVX2, with equal results.
-typedef struct MotusPasses {
-    void (*code_i)(MotusPictureState *pic, const MotusCoding *coding);
-    void (*code_inter)(MotusPictureState *pic, const MotusCoding *coding,
-                       const MotusInterCoding *inter);
-
-    // The same in two steps, for slices whose ends are not known yet. choose_types begins an I
-    // picture; decide_inter leaves out the wavefront of intra MBs. code_mb codes MB i of a picture
-    // in that wavefront; it is called in raster order. qp -1: as decided; else the MB becomes intra
-    // at that QP. An MB of an I picture that would rather be I_PCM is searched alone.
-    void (*choose_types)(MotusPictureState *pic, const MotusCoding *coding);
-    void (*decide_inter)(MotusPictureState *pic, const MotusCoding *coding,
-                         const MotusInterCoding *inter);
-    void (*code_mb)(MotusPictureState *pic, const MotusCoding *coding, int slice_type, int i,
-                    int qp);
-} MotusPasses;
-
-extern const MotusPasses motus_passes_c, motus_passes_avx2;
-
-// Returns the fastest passes that this CPU runs (motus_cpu_flags).
-const MotusPasses *motus_passes(void);
+// Returns the fastest ones that this CPU runs (motus_cpu_flags).
+const MotusDecideOps *motus_decide_ops(void);
 
 #endif

@@ -3,8 +3,7 @@
 // warp an MB. decide_kernel: the MBs of one phase, a block of four warps each, 13 KiB of shared
 // memory. The 8x8 transform and intra MBs are those of P pictures.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "encoder/analyse/b_team_warp.cuh"
-#include "encoder/decide/decide_core.h"
+#include "encoder/analyse/b_warp.cuh"
 #include "encoder/decide/decide_pass.cuh"
 
 using namespace motus_decide;
@@ -46,7 +45,7 @@ __global__ void __launch_bounds__(32 * WARPS, SM_WARPS / WARPS)
 // MANY: list 0 has several references.
 template <bool MANY>
 __global__ void __launch_bounds__(256)
-    mark_kernel(const __grid_constant__ Pass pass, const __grid_constant__ MotusBCodingCuda b) {
+    mark_kernel(const __grid_constant__ Pass pass, const __grid_constant__ BFields b) {
     const int i = (int)(blockIdx.x * 256 + threadIdx.x), n_mb = pass.pic.n_mb;
     const int refs = MANY ? b.refs : 1;
     const uint32_t lambda_q8 = MANY ? pass.pic.qp_table[pass.qp].lambda_q8 : 0;
@@ -87,7 +86,7 @@ template <Kind KIND>
 __global__ void __launch_bounds__(32 * WARPS)
     candidates_kernel(const __grid_constant__ Pass pass,
                       const __grid_constant__ InterOf<KIND> inter,
-                      const __grid_constant__ MotusBCodingCuda b) {
+                      const __grid_constant__ BFields b) {
     const MotusPictureStateCuda &w = pass.pic;
     const int i = this_warp();
     motus_let_successor_start();
@@ -116,7 +115,7 @@ __global__ void __launch_bounds__(32 * MOTUS_B_WARPS, SM_WARPS / MOTUS_B_WARPS)
     constexpr int SETS = KIND == B_MANY ? MOTUS_B_SETS : 1;
     __shared__ MotusBTeam team;
     __shared__ MotusTrialCoefs coefs[MOTUS_B_WARPS];
-    __shared__ MotusTransformShared eights[BOTH ? MOTUS_B_WARPS : 1];
+    __shared__ MotusTransformShared transforms[BOTH ? MOTUS_B_WARPS : 1];
     __shared__ MotusBCandidates found[SETS];
     const MotusPictureStateCuda &w = pass.pic;
     if (!is_first || !phase) motus_wait_for_predecessor(); // candidates are written
@@ -133,15 +132,15 @@ __global__ void __launch_bounds__(32 * MOTUS_B_WARPS, SM_WARPS / MOTUS_B_WARPS)
     MotusInterMb in = inter_mb<KIND>(pass, inter, x, y);
     for (int set = 0; set < SETS && warp == MOTUS_B_WARPS - 1; set++) // beside B_Skip
         copy(&found[set], candidates_of(w, i) + set);
-    const MotusDirectFrom from = motus_direct_from(&direct, i);
     if (is_first) motus_wait_for_predecessor(); // the neighbours are decided
     in.neighbours = motus_neighbours(w.mb, w.mb_width, x, y, first);
     const MotusLevelChoice levels = level_choice<CABAC>(pass, pass.effort.levels);
     in.costs = levels.costs;
     if (BOTH) in.quant8 = &w.quant8[in.qp->luma.qp];
     uint32_t satd;
-    const MotusTrial *best = motus_b_team_decide(&in, found, from, &pass.effort, &levels, &team,
-                                                 coefs, BOTH ? eights : nullptr, warp, &satd);
+    const MotusTrial *best =
+        motus_b_team_decide(&in, found, &direct, i, &pass.effort, &levels, &team, coefs,
+                            BOTH ? transforms : nullptr, warp, &satd);
     if (warp == 0) {
         copy(&w.coef[i], &best->coef);
         if (motus_lane() == 0) {
@@ -158,25 +157,21 @@ __global__ void __launch_bounds__(32 * MOTUS_B_WARPS, SM_WARPS / MOTUS_B_WARPS)
     }
 }
 
-template <Kind KIND>
-cudaError_t launch_round(const Pass &pass, const InterOf<KIND> &inter,
-                         const MotusDirectSource &direct, int is_first, int *now,
-                         cudaStream_t stream) {
-    cudaError_t status = cudaSuccess;
-    for (int k = 0; k < pass.effort.phases && status == cudaSuccess; k++) {
-        status = motus_launch(pass.pic.early, blocks_of_phase(pass), 32 * MOTUS_B_WARPS, 0, stream,
-                              has_both_transforms(pass) ? decide_kernel<true, true, KIND>
-                              : pass.pic.costs          ? decide_kernel<true, false, KIND>
-                                                        : decide_kernel<false, false, KIND>,
-                              pass, inter, direct, k, ++*now, is_first);
-        if (status == cudaSuccess) status = refine_mvs<KIND>(pass, inter, k, *now, stream);
+BFields b_fields(const MotusPictureJob *job) {
+    BFields b = {};
+    b.refs = job->refs, b.list = job->ref_list, b.far_blocks = job->far_blocks;
+    if (job->refs == 1) b.ref[0] = job->ref[0], b.ref[1] = job->ref[1];
+    for (int k = 0; k <= job->refs; k++) {
+        const MotusMotion *motion = &job->motion[k];
+        b.mv[k] = motion->mv, b.centre[k] = motion->centre, b.cost[k] = motion->cost;
     }
-    return status;
+    b.direct = job->direct, b.limits = job->limits, b.skips_first = job->skips_first;
+    return b;
 }
 
 template <Kind KIND>
-cudaError_t code_b(const Pass &pass, const InterOf<KIND> &inter, const MotusBCodingCuda &b,
-                   cudaStream_t stream) {
+cudaError_t decide_all(const Pass &pass, const InterOf<KIND> &inter, const BFields &b,
+                       cudaStream_t stream) {
     const MotusPictureStateCuda *pic = &pass.pic;
     int now = 0;
     cudaError_t status = motus_launch(0, blocks_for(pic->n_mb), 32 * WARPS, 0, stream,
@@ -184,14 +179,20 @@ cudaError_t code_b(const Pass &pass, const InterOf<KIND> &inter, const MotusBCod
     if (status == cudaSuccess) status = motus_stage_ended_cuda(pic, MOTUS_STAGE_CANDIDATES, stream);
     for (int round = 0; round < pass.effort.rounds && status == cudaSuccess; round++) {
         const int since = now;
-        status = launch_round<KIND>(pass, inter, b.direct, round == 0, &now, stream);
+        for (int k = 0; k < pass.effort.phases && status == cudaSuccess; k++) {
+            status = motus_launch(pic->early, blocks_of_phase(pass), 32 * MOTUS_B_WARPS, 0, stream,
+                                  has_both_transforms(pass) ? decide_kernel<true, true, KIND>
+                                  : pic->costs              ? decide_kernel<true, false, KIND>
+                                                            : decide_kernel<false, false, KIND>,
+                                  pass, inter, b.direct, k, ++now, round == 0);
+            if (status == cudaSuccess) status = refine_mvs<KIND>(pass, inter, k, now, stream);
+        }
         if (pic->transform_8x8 && status == cudaSuccess)
             status = choose_transforms<KIND>(pass, inter, since, ++now, stream);
         if (!round && status == cudaSuccess) status = estimate_intra(pass, stream);
         if (!round && status == cudaSuccess) status = note_intra(pass, true, ++now, stream);
     }
-    if (status == cudaSuccess) status = motus_stage_ended_cuda(pic, MOTUS_STAGE_DECIDE, stream);
-    return status == cudaSuccess ? code_intra(pass, stream) : status;
+    return status == cudaSuccess ? motus_stage_ended_cuda(pic, MOTUS_STAGE_DECIDE, stream) : status;
 }
 
 } // namespace
@@ -204,27 +205,23 @@ cudaError_t motus_decide::prepare_b() {
                               decide_kernel<false, false, B_MANY>);
 }
 
-extern "C" cudaError_t motus_skip_b_cuda(const MotusPictureStateCuda *pic,
-                                         const MotusBCodingCuda *b, int qp,
-                                         const MotusEffort *effort, cudaStream_t stream) {
-    const FewReferences inter = {{b->ref[0], b->ref[1]}, b->limits};
+extern "C" cudaError_t motus_skip_cuda(const MotusPictureStateCuda *pic, const MotusPictureJob *job,
+                                       cudaStream_t stream) {
     return motus_launch(pic->early, blocks_for(pic->n_mb), 32 * WARPS, 0, stream,
-                        pic->costs ? skip_kernel<true> : skip_kernel<false>,
-                        pass_of(pic, effort, qp, MOTUS_SLICE_B), inter, b->direct.fixed);
+                        pic->costs ? skip_kernel<true> : skip_kernel<false>, pass_of(pic, job),
+                        few_references(job), job->direct.fixed);
 }
 
-extern "C" cudaError_t motus_mark_b_blocks_cuda(const MotusPictureStateCuda *pic,
-                                                const MotusBCodingCuda *b, int qp,
-                                                const MotusEffort *effort, cudaStream_t stream) {
-    return motus_launch(pic->early, (pic->n_mb + 255) / 256, 256, 0, stream,
-                        b->refs == 1 ? mark_kernel<false> : mark_kernel<true>,
-                        pass_of(pic, effort, qp, MOTUS_SLICE_B), *b);
+cudaError_t motus_decide::mark_b(const Pass &pass, const MotusPictureJob *job,
+                                 cudaStream_t stream) {
+    return motus_launch(pass.pic.early, (pass.pic.n_mb + 255) / 256, 256, 0, stream,
+                        job->refs == 1 ? mark_kernel<false> : mark_kernel<true>, pass,
+                        b_fields(job));
 }
 
-extern "C" cudaError_t motus_code_b_cuda(const MotusPictureStateCuda *pic,
-                                         const MotusBCodingCuda *b, int qp,
-                                         const MotusEffort *effort, cudaStream_t stream) {
-    const Pass pass = pass_of(pic, effort, qp, MOTUS_SLICE_B);
-    return b->refs == 1 ? code_b<B_ONE>(pass, {{b->ref[0], b->ref[1]}, b->limits}, *b, stream)
-                        : code_b<B_MANY>(pass, {b->list, b->limits, b->refs}, *b, stream);
+cudaError_t motus_decide::decide_b(const Pass &pass, const MotusPictureJob *job,
+                                   cudaStream_t stream) {
+    const BFields b = b_fields(job);
+    return job->refs == 1 ? decide_all<B_ONE>(pass, few_references(job), b, stream)
+                          : decide_all<B_MANY>(pass, many_references(job), b, stream);
 }

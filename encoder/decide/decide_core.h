@@ -23,21 +23,16 @@ MOTUS_HD int motus_neighbours_changed(const uint16_t *changed_at, const uint16_t
 }
 
 // True if MVs of neighbours are predicted differently from a and b. Coefficient counts, which
-// select code tables, change too often to be tracked.
-MOTUS_HD int motus_predicts_differently(const MotusMb *a, const MotusMb *b) {
+// select code tables, change too often to be tracked. lists: of motus_note_decision.
+MOTUS_HD int predicts_differently(const MotusMb *a, const MotusMb *b, int lists) {
 #if MOTUS_LANES > 1
     const int blk = motus_lane() & 15;
-    return motus_lanes_ballot(!motus_mv_equal(a->mv[blk], b->mv[blk]) ||
-                              motus_mb_is_intra(a) != motus_mb_is_intra(b)) != 0;
+    int differ = motus_lanes_ballot(!motus_mv_equal(a->mv[blk], b->mv[blk]) ||
+                                    motus_mb_is_intra(a) != motus_mb_is_intra(b)) != 0;
 #else
-    return motus_mb_is_intra(a) != motus_mb_is_intra(b) || memcmp(a->mv, b->mv, sizeof a->mv);
+    int differ = motus_mb_is_intra(a) != motus_mb_is_intra(b) || memcmp(a->mv, b->mv, sizeof a->mv);
 #endif
-}
-
-// The same for B MBs, and in P pictures with several references.
-MOTUS_HD int motus_b_predicts_differently(const MotusMb *a, const MotusMb *b) {
-    int differ = 0;
-    if (motus_predicts_differently(a, b)) return 1;
+    if (differ || lists == 1) return differ;
     for (int q = 0; q < 4 && !motus_mb_is_intra(a); q++)
         differ |= !motus_mv_equal(a->mv1[q], b->mv1[q]) | (a->pred[q] != b->pred[q]) |
                   (a->ref[0][q] != b->ref[0][q]) | (a->ref[1][q] != b->ref[1][q]);
@@ -48,8 +43,7 @@ MOTUS_HD int motus_b_predicts_differently(const MotusMb *a, const MotusMb *b) {
 // changes their prediction. lists: 2 in B pictures, and in P pictures with several references.
 MOTUS_HD void motus_note_decision(MotusMb *to, const MotusMb *decided, uint16_t *changed_at,
                                   int now, int lists) {
-    const int differ = lists == 2 ? motus_b_predicts_differently(decided, to)
-                                  : motus_predicts_differently(decided, to);
+    const int differ = predicts_differently(decided, to, lists);
     if (differ && motus_lane() == 0) *changed_at = (uint16_t)now;
     motus_lanes_sync(); // compared before it is overwritten
     for (int i = motus_lane(); i < (int)(sizeof *to / 16); i += MOTUS_LANES)
@@ -67,7 +61,8 @@ MOTUS_HD void motus_first_guess(MotusMb *mb, MotusMv mv) {
     if (motus_lane() == 0) mb->type = MOTUS_MB_P_16x16;
 }
 
-// Sets it for a B MB: 16x16 with the lists that cost least.
+// Sets the B MB that neighbours see before its first decision: 16x16 with the lists that cost
+// least.
 MOTUS_HD void motus_b_first_guess(MotusMb *mb, const MotusBCandidates *found) {
     const uint8_t ref[2] = {(uint8_t)motus_b_ref(found, 0), 0};
     int best = 0;
@@ -77,13 +72,13 @@ MOTUS_HD void motus_b_first_guess(MotusMb *mb, const MotusBCandidates *found) {
         memset((char *)mb + 4 * i, 0, 4);
     motus_lanes_sync();
     for (int q = motus_lane(); q < 4; q += MOTUS_LANES)
-        motus_set_8x8(mb, q, best, ref, motus_b_mv(found, 0, best, 0),
-                      motus_b_mv(found, 0, best, 1));
+        motus_set_8x8(mb, q, best, ref, motus_b_found_mv(found, 0, best, 0),
+                      motus_b_found_mv(found, 0, best, 1));
     if (motus_lane() == 0) mb->type = MOTUS_MB_P_16x16;
 }
 
 // True if B_Skip of a B picture's MBs is tried before anything else: MBs that take it whatever
-// their neighbours are (motus_b_skip_is_sure) are neither searched nor decided in a phase, and
+// their neighbours are (MotusBOps.skip_is_sure) are neither searched nor decided in a phase, and
 // neighbours see them as skipped from the first phase on. Needs direct prediction without
 // neighbours, one round and a motion field that no other search reads. refs: of list 0.
 MOTUS_HD int motus_tries_skips_first(const MotusDirectSource *direct, int refs,

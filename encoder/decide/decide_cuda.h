@@ -36,8 +36,8 @@ typedef struct MotusPictureStateCuda {
     int mb_width, mb_height, n_mb;
     int lambda; // MotusLambda, set per picture
     // The next two are set per picture; motus_picture_state_cuda_place sets what is possible.
-    int teams; // MBs per block of the intra wavefront; 1 if nothing else runs beside it
-    int early; // 1: launches may begin early (common/cuda_call.cuh), if nothing else runs
+    int block_mbs; // MBs per block of the intra wavefront; 1 if nothing else runs beside it
+    int early;     // 1: launches may begin early (common/cuda_call.cuh), if nothing else runs
     const uint8_t *src[3];
     uint8_t *rec[3];
     ptrdiff_t src_stride[3], rec_stride[3];
@@ -74,68 +74,35 @@ cudaError_t motus_picture_state_cuda_place(MotusPictureStateCuda *pic, void *mem
                                            int mb_height);
 
 // Load the kernels of which a picture uses one or another, before the first picture: loading one
-// blocks until the device is idle. *teams: MBs per block that fit in shared memory. *early: 1 if
-// this build and the device can launch early.
-cudaError_t motus_intra_cuda_prepare(int *teams);
+// blocks until the device is idle. *block_mbs: MBs per block that fit in shared memory. *early: 1
+// if this build and the device can launch early.
+cudaError_t motus_intra_cuda_prepare(int *block_mbs);
 cudaError_t motus_decide_cuda_prepare(int *early);
-
-// MotusInterCoding of a P picture on the device, by ref_idx. mv, cost: the search's, [41][n_mb]. mv
-// is refined in place by the caller between motus_mark_blocks_cuda and motus_code_p_cuda.
-typedef struct MotusPCodingCuda {
-    int refs;
-    MotusReference ref;         // the first one
-    const MotusReference *list; // all, in device memory; unused if there is one
-    const MotusMv *mv[MOTUS_MAX_REFERENCES];
-    const uint32_t *cost[MOTUS_MAX_REFERENCES];
-    uint64_t *far_blocks; // mask of the blocks to refine in further references, [refs - 1][n_mb]
-    MotusInterLimits limits;
-} MotusPCodingCuda;
-
-// MotusInterCoding of a B picture on the device: references of list 0, then list 1's. mv, cost: the
-// search's, [41][n_mb]. mv is refined in place by the caller between motus_mark_b_blocks_cuda and
-// motus_code_b_cuda; with several references in list 0 costs, too.
-typedef struct MotusBCodingCuda {
-    int refs;                   // of list 0
-    MotusReference ref[2];      // if it has one
-    const MotusReference *list; // all, in device memory; unused if it has one
-    const MotusMv *mv[MOTUS_MAX_REFERENCES], *centre[MOTUS_MAX_REFERENCES];
-    const uint32_t *cost[MOTUS_MAX_REFERENCES];
-    uint64_t *far_blocks; // as in MotusPCodingCuda
-    MotusDirectSource direct;
-    MotusInterLimits limits;
-    int skips_first; // 1: motus_skip_b_cuda has been called for the picture
-} MotusBCodingCuda;
 
 // Records the end of a stage, if stages are timed.
 cudaError_t motus_stage_ended_cuda(const MotusPictureStateCuda *pic, MotusStage stage,
                                    cudaStream_t stream);
 
-cudaError_t motus_code_i_cuda(const MotusPictureStateCuda *pic, int qp, const MotusEffort *effort,
+// Begins a B picture with job->skips_first: codes the MBs whose B_Skip is sure, and sets
+// MotusBCandidates.blocks, 0 for them, else 1. Their costs are not read afterwards.
+cudaError_t motus_skip_cuda(const MotusPictureStateCuda *pic, const MotusPictureJob *job,
+                            cudaStream_t stream);
+
+// Sets the candidates' blocks of a P or B picture, the masks of the blocks to refine, and
+// job->far_blocks, from whole-sample costs, before MVs are refined. pic->candidates holds
+// MotusMbCandidates. `whole` gets the first reference's MVs of 16x16 as they are now, of a P
+// picture; NULL: not wanted.
+cudaError_t motus_mark_cuda(const MotusPictureStateCuda *pic, const MotusPictureJob *job,
+                            MotusMv *whole, cudaStream_t stream);
+
+// Decides the MBs of a P or B picture from its refined MVs on, with several references in a B
+// picture's list 0 from their refined costs: candidates, rounds.
+cudaError_t motus_decide_cuda(const MotusPictureStateCuda *pic, const MotusPictureJob *job,
                               cudaStream_t stream);
 
-// Sets the candidates' blocks, and p->far_blocks, from whole-sample costs, before MVs are refined.
-// `whole` gets the first reference's MVs of 16x16 as they are now; NULL: not wanted.
-cudaError_t motus_mark_blocks_cuda(const MotusPictureStateCuda *pic, const MotusPCodingCuda *p,
-                                   MotusMv *whole, int qp, const MotusEffort *effort,
-                                   cudaStream_t stream);
-
-// Begins a B picture for which motus_tries_skips_first is true: codes the MBs whose B_Skip is sure,
-// and sets MotusBCandidates.blocks, 0 for them, else 1. Their costs are not read afterwards.
-cudaError_t motus_skip_b_cuda(const MotusPictureStateCuda *pic, const MotusBCodingCuda *b, int qp,
-                              const MotusEffort *effort, cudaStream_t stream);
-
-// Sets MotusBCandidates.blocks, the mask of the blocks to refine in both lists, and b->far_blocks,
-// from whole-sample costs. pic->candidates holds MotusMbCandidates.
-cudaError_t motus_mark_b_blocks_cuda(const MotusPictureStateCuda *pic, const MotusBCodingCuda *b,
-                                     int qp, const MotusEffort *effort, cudaStream_t stream);
-
-// Codes a B picture from its refined MVs on: candidates, rounds, intra.
-cudaError_t motus_code_b_cuda(const MotusPictureStateCuda *pic, const MotusBCodingCuda *b, int qp,
-                              const MotusEffort *effort, cudaStream_t stream);
-
-// Codes a P picture from its refined MVs on: candidates, rounds, intra.
-cudaError_t motus_code_p_cuda(const MotusPictureStateCuda *pic, const MotusPCodingCuda *p, int qp,
-                              const MotusEffort *effort, cudaStream_t stream);
+// Codes the MBs that are intra.
+cudaError_t motus_code_intra_cuda(const MotusPictureStateCuda *pic, const MotusPictureJob *job,
+                                  cudaStream_t stream);
 
 #ifdef __cplusplus
 }

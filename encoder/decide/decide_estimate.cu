@@ -7,7 +7,6 @@
 // of code, and warps at different places evicted each other's from the SM's instruction cache.
 // Beside other GOP coders sixteen warps fill an SM, for the same reason.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "encoder/decide/decide_core.h"
 #include "encoder/decide/decide_pass.cuh"
 #include "encoder/intra/intra8x8_warp.cuh"
 
@@ -18,13 +17,8 @@ namespace {
 constexpr int SM_WARPS = 16;     // of a block at most; they take all registers of an SM
 constexpr int MOST_WARPS = 2048; // that evaluate; few pictures list more MBs
 
-struct Shared16x16 {
-    MotusTrial trial;
-    MotusIntraShared scratch;
-};
-
-struct Shared4x4 {
-    MotusTrial trial[2];
+template <int TRIALS> struct Shared {
+    MotusTrial trial[TRIALS];
     MotusIntraShared scratch;
 };
 
@@ -74,7 +68,7 @@ template <bool CABAC>
 __global__ void __launch_bounds__(32 * SM_WARPS, 1)
     estimate_kernel(const __grid_constant__ Pass pass) {
     extern __shared__ uint4 memory[];
-    Shared16x16 *s = own_of<Shared16x16>(memory);
+    Shared<1> *s = own_of<Shared<1>>(memory);
     const MotusPictureStateCuda &w = pass.pic;
     const MotusLevelChoice levels = intra_choice<CABAC>(pass, pass.effort.estimate_levels);
     int warps;
@@ -82,11 +76,11 @@ __global__ void __launch_bounds__(32 * SM_WARPS, 1)
     for (int at = warp_of_grid(&warps); at < w.flags[MOTUS_FLAG_ESTIMATED]; at += warps) {
         const int i = w.found[at];
         const MotusIntraMb in = estimated_mb(pass, &levels, i);
-        motus_intra_begin_as(&in, &s->trial, MOTUS_MB_I_16x16);
-        const MotusIntraPart chroma = motus_intra_search16x16(&in, &s->scratch, &s->trial);
-        copy(&w.mb_intra[i], &s->trial.mb);
-        if (motus_lane() == 0)
-            w.estimate[i] = MotusIntraEstimate{s->trial.cost, s->trial.bits, chroma};
+        MotusTrial *trial = s->trial;
+        motus_intra_begin_as(&in, trial, MOTUS_MB_I_16x16);
+        const MotusIntraPart chroma = motus_intra_search16x16(&in, &s->scratch, trial);
+        copy(&w.mb_intra[i], &trial->mb);
+        if (motus_lane() == 0) w.estimate[i] = MotusIntraEstimate{trial->cost, trial->bits, chroma};
         motus_lanes_sync(); // all have read the trial
     }
 }
@@ -95,7 +89,7 @@ template <bool CABAC>
 __global__ void __launch_bounds__(32 * SM_WARPS, 1)
     estimate4x4_kernel(const __grid_constant__ Pass pass) {
     extern __shared__ uint4 memory[];
-    Shared4x4 *s = own_of<Shared4x4>(memory);
+    Shared<2> *s = own_of<Shared<2>>(memory);
     const MotusPictureStateCuda &w = pass.pic;
     const MotusLevelChoice levels = intra_choice<CABAC>(pass, pass.effort.estimate_levels);
     int warps;
@@ -170,7 +164,7 @@ template <class T> cudaError_t prepare(Kernel kernel) {
 
 // Launches a kernel with T of shared memory a warp.
 template <class T> cudaError_t launch(const Pass &pass, Kernel kernel, cudaStream_t stream) {
-    const int warps = pass.pic.teams > 1 ? warps_of_block<T>() : 1,
+    const int warps = pass.pic.block_mbs > 1 ? warps_of_block<T>() : 1,
               blocks = (motus_min(pass.pic.n_mb, MOST_WARPS) + warps - 1) / warps;
     return motus_launch(pass.pic.early, blocks, 32 * warps, warps * sizeof(T), stream, kernel,
                         pass);
@@ -183,10 +177,10 @@ cudaError_t motus_decide::estimate_intra(const Pass &pass, cudaStream_t stream) 
     cudaError_t status = motus_launch(pass.pic.early, blocks_for(pass.pic.n_mb), 32 * WARPS, 0,
                                       stream, close_kernel, pass);
     if (status == cudaSuccess)
-        status = launch<Shared16x16>(pass, cabac ? estimate_kernel<true> : estimate_kernel<false>,
-                                     stream);
+        status =
+            launch<Shared<1>>(pass, cabac ? estimate_kernel<true> : estimate_kernel<false>, stream);
     if (status == cudaSuccess)
-        status = launch<Shared4x4>(
+        status = launch<Shared<2>>(
             pass, cabac ? estimate4x4_kernel<true> : estimate4x4_kernel<false>, stream);
     if (status == cudaSuccess && pass.typed && pass.pic.transform_8x8)
         status = launch<Shared8x8>(
@@ -197,9 +191,9 @@ cudaError_t motus_decide::estimate_intra(const Pass &pass, cudaStream_t stream) 
 cudaError_t motus_decide::prepare_estimates() {
     cudaError_t status = cudaSuccess;
     for (const Kernel kernel : {estimate_kernel<true>, estimate_kernel<false>})
-        if (status == cudaSuccess) status = prepare<Shared16x16>(kernel);
+        if (status == cudaSuccess) status = prepare<Shared<1>>(kernel);
     for (const Kernel kernel : {estimate4x4_kernel<true>, estimate4x4_kernel<false>})
-        if (status == cudaSuccess) status = prepare<Shared4x4>(kernel);
+        if (status == cudaSuccess) status = prepare<Shared<2>>(kernel);
     for (const Kernel kernel : {estimate8x8_kernel<true>, estimate8x8_kernel<false>})
         if (status == cudaSuccess) status = prepare<Shared8x8>(kernel);
     return status;

@@ -4,7 +4,10 @@
 #ifndef ENCODER_DECIDE_DECIDE_PASS_CUH
 #define ENCODER_DECIDE_DECIDE_PASS_CUH
 
+#include <type_traits>
+
 #include "common/cuda_call.cuh"
+#include "encoder/decide/decide_core.h"
 #include "encoder/decide/decide_cuda.h"
 
 namespace motus_decide {
@@ -18,9 +21,8 @@ struct Pass {
     int typed; // 1: MBs are coded as types that were chosen before
 };
 
-inline Pass pass_of(const MotusPictureStateCuda *pic, const MotusEffort *effort, int qp,
-                    MotusSliceType type) {
-    Pass pass = {*pic, *effort, qp, type, effort->types_first};
+inline Pass pass_of(const MotusPictureStateCuda *pic, const MotusPictureJob *job) {
+    Pass pass = {*pic, job->effort, job->qp, job->type, job->effort.types_first};
     pass.pic.qp_table += pic->lambda * MOTUS_QPS, pass.pic.quant8 += pic->lambda * MOTUS_QPS;
     return pass;
 }
@@ -53,7 +55,7 @@ static __device__ MotusLevelChoice level_choice(const Pass &pass, int method) {
     return MotusLevelChoice{pass.pic.zero_runs, method, costs};
 }
 
-// Returns them for intra MBs. cavlc: as of motus_intra_levels.
+// Returns the settings for intra MBs. cavlc: as of motus_intra_levels.
 template <bool CABAC> static __device__ MotusLevelChoice intra_choice(const Pass &pass, int cavlc) {
     MotusLevelChoice choice = level_choice<CABAC>(pass, cavlc);
     choice.method = motus_intra_levels(cavlc, choice.costs);
@@ -145,24 +147,46 @@ template <Kind KIND> constexpr bool HAS_MANY = KIND == P_MANY || KIND == B_MANY;
 struct FewReferences {
     MotusReference ref[2]; // P: the first one counts
     MotusInterLimits limits;
+    static constexpr int refs = 1;
 };
 struct ManyReferences {
     const MotusReference *ref; // in device memory
     MotusInterLimits limits;
     int refs; // of list 0
 };
-template <bool MANY> struct References { using Type = FewReferences; };
-template <> struct References<true> { using Type = ManyReferences; };
-template <Kind KIND> using InterOf = typename References<HAS_MANY<KIND>>::Type;
+template <Kind KIND>
+using InterOf = std::conditional_t<HAS_MANY<KIND>, ManyReferences, FewReferences>;
 
-inline InterOf<P_ONE> inter_of_one(const MotusPCodingCuda &p) { return {{p.ref, {}}, p.limits}; }
-inline InterOf<P_MANY> inter_of_many(const MotusPCodingCuda &p) {
-    return {p.list, p.limits, p.refs};
+inline FewReferences few_references(const MotusPictureJob *job) {
+    return {{job->ref[0], job->type == MOTUS_SLICE_B ? job->ref[1] : MotusReference{}},
+            job->limits};
+}
+inline ManyReferences many_references(const MotusPictureJob *job) {
+    return {job->ref_list, job->limits, job->refs};
 }
 
-// Returns the references of an inter MB's slice.
-static __device__ int refs_of(const FewReferences &) { return 1; }
-static __device__ int refs_of(const ManyReferences &inter) { return inter.refs; }
+// Motion fields of a P picture, by value in kernels' parameters.
+struct PFields {
+    int refs;
+    MotusReference ref;         // the first one
+    const MotusReference *list; // all, in device memory; unused if there is one
+    const MotusMv *mv[MOTUS_MAX_REFERENCES];
+    const uint32_t *cost[MOTUS_MAX_REFERENCES];
+    uint64_t *far_blocks;
+    MotusInterLimits limits;
+};
+// Of a B picture: references of list 0, then list 1's.
+struct BFields {
+    int refs;                   // of list 0
+    MotusReference ref[2];      // if it has one
+    const MotusReference *list; // all, in device memory; unused if it has one
+    const MotusMv *mv[MOTUS_MAX_REFERENCES], *centre[MOTUS_MAX_REFERENCES];
+    const uint32_t *cost[MOTUS_MAX_REFERENCES];
+    uint64_t *far_blocks;
+    MotusDirectSource direct;
+    MotusInterLimits limits;
+    int skips_first;
+};
 
 // Returns the inter MB (x, y); its neighbours are not set.
 template <Kind KIND>
@@ -172,7 +196,7 @@ static __device__ MotusInterMb inter_mb(const Pass &pass, const InterOf<KIND> &i
     MotusInterMb in;
     in.ref = inter.ref;
     in.lists = IS_B<KIND> ? 2 : 1;
-    in.refs = refs_of(inter);
+    in.refs = inter.refs;
     in.limits = &inter.limits;
     in.qp = &pass.pic.qp_table[motus_mb_qp(pass.qp, pass.pic.qp_offset, i)];
     in.src = mb_source(pass.pic, x, y);
@@ -193,6 +217,10 @@ cudaError_t choose_transforms(const Pass &pass, const InterOf<KIND> &inter, int 
                               cudaStream_t stream);
 cudaError_t prepare_transforms(); // loads its kernels
 cudaError_t prepare_b();          // loads those of B pictures
+
+// Mark and decide the MBs of a B picture.
+cudaError_t mark_b(const Pass &pass, const MotusPictureJob *job, cudaStream_t stream);
+cudaError_t decide_b(const Pass &pass, const MotusPictureJob *job, cudaStream_t stream);
 
 // Refines the MVs of the MBs of a phase that were decided in pass `now`, if the preset does.
 template <Kind KIND>

@@ -2,7 +2,6 @@
 // block of eight warps an MB of the phase, 19 KiB of shared memory, 35 with both transforms.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/analyse/rd_refine_warp.cuh"
-#include "encoder/decide/decide_core.h"
 #include "encoder/decide/decide_pass.cuh"
 
 using namespace motus_decide;
@@ -19,7 +18,7 @@ __global__ void __launch_bounds__(32 * MOTUS_RD_WARPS, SM_WARPS / MOTUS_RD_WARPS
                   int phase, int now) {
     __shared__ MotusRdTeam team;
     __shared__ MotusTrialCoefs coefs[MOTUS_RD_WARPS];
-    __shared__ MotusTransformShared eights[BOTH ? MOTUS_RD_WARPS : 1];
+    __shared__ MotusTransformShared transforms[BOTH ? MOTUS_RD_WARPS : 1];
     const MotusPictureStateCuda &w = pass.pic;
     motus_wait_for_predecessor(); // MBs of the phase are decided
     motus_let_successor_start();
@@ -34,7 +33,7 @@ __global__ void __launch_bounds__(32 * MOTUS_RD_WARPS, SM_WARPS / MOTUS_RD_WARPS
     in.costs = levels.costs;
     if (BOTH) in.quant8 = &w.quant8[in.qp->luma.qp];
     if (!motus_rd_team_refine(&in, &levels, pass.effort.rd_mvs, w.inter_cost[i], &team, coefs,
-                              BOTH ? eights : nullptr, warp))
+                              BOTH ? transforms : nullptr, warp))
         return; // the whole block
     const MotusTrial *best = &team.trial[0];
     if (warp == 0) {
@@ -70,14 +69,12 @@ template cudaError_t motus_decide::refine_mvs<B_ONE>(const Pass &, const FewRefe
 template cudaError_t motus_decide::refine_mvs<B_MANY>(const Pass &, const ManyReferences &, int,
                                                       int, cudaStream_t);
 
-template <Kind KIND> static cudaError_t prepare() {
-    return motus_load_kernels(refine_kernel<true, true, KIND>, refine_kernel<true, false, KIND>,
-                              refine_kernel<false, false, KIND>);
-}
-
 cudaError_t motus_decide::prepare_refinement() {
-    cudaError_t status = prepare<P_ONE>();
-    if (status == cudaSuccess) status = prepare<P_MANY>();
-    if (status == cudaSuccess) status = prepare<B_ONE>();
-    return status == cudaSuccess ? prepare<B_MANY>() : status;
+    return motus_load_kernels(refine_kernel<true, true, P_ONE>, refine_kernel<true, false, P_ONE>,
+                              refine_kernel<false, false, P_ONE>, refine_kernel<true, true, P_MANY>,
+                              refine_kernel<true, false, P_MANY>,
+                              refine_kernel<false, false, P_MANY>, refine_kernel<true, true, B_ONE>,
+                              refine_kernel<true, false, B_ONE>, refine_kernel<false, false, B_ONE>,
+                              refine_kernel<true, true, B_MANY>, refine_kernel<true, false, B_MANY>,
+                              refine_kernel<false, false, B_MANY>);
 }

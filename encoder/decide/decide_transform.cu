@@ -2,7 +2,6 @@
 // decide.c, suite gpu_decide). A warp an MB, 2 KiB of shared memory each; no MB waits for another.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/analyse/transform8_warp.cuh"
-#include "encoder/decide/decide_core.h"
 #include "encoder/decide/decide_pass.cuh"
 
 using namespace motus_decide;

@@ -6,7 +6,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/decide/decide_pass.cuh"
 #include "encoder/intra/intra8x8_warp.cuh"
-#include "encoder/intra/intra_type_warp.cuh"
 
 using namespace motus_decide;
 

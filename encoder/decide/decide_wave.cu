@@ -21,15 +21,6 @@ constexpr int ROW_THREADS = 32 * ROW_WARPS;
 // Transforms of intra MBs: 4x4 alone, with keeps_left or without, or also 8x8.
 enum Sizes { LEFT_4x4, ALL_4x4, BOTH_SIZES };
 
-struct LumaWarp {
-    Luma s;
-    alignas(16) uint8_t source[256];
-};
-struct ChromaWarp {
-    Chroma s;
-    alignas(16) uint8_t source[2][64];
-};
-
 // Takes the next MB of the list for a warp, counted by `flag`. Returns its raster index, or -1.
 __device__ int take(const MotusPictureStateCuda &w, int flag) {
     int at = 0;
@@ -38,37 +29,17 @@ __device__ int take(const MotusPictureStateCuda &w, int flag) {
     return at < w.flags[MOTUS_FLAG_LISTED] ? w.list[at] : -1;
 }
 
-// Block k at the edge of an MB, `below` or to the right, of a plane.
-struct EdgeBlock {
-    int plane, below, k;
-};
-
-// Returns the block that this lane waits for in neighbour `from`.
-__device__ EdgeBlock edge_block(int from, bool chroma) {
-    const int lane = motus_lane(), at = lane < ABOVE ? lane : lane - ABOVE;
-    if (chroma)
-        return from == 3 ? EdgeBlock{1 + lane - CHROMA_CORNER, 1, 1}
-                         : EdgeBlock{1 + (at >> 1), from == 1, at & 1};
-    return EdgeBlock{0, from != 0, from == 3 ? 3 : at & 3};
-}
-
-// Returns where an MB hands that block on.
-__device__ const uint64_t *handed_at(const MotusHandedMb *mb, const EdgeBlock &b) {
-    if (b.plane) return (b.below ? mb->chroma_below : mb->chroma_right) + 2 * (b.plane - 1) + b.k;
-    return (b.below ? mb->below : mb->right) + b.k;
-}
-
-// Returns the word of that block of an inter MB, which is complete.
-__device__ uint64_t inter_word(const MotusPictureStateCuda &w, int i, const EdgeBlock &b) {
+// Returns the word of block k at the edge of an inter MB, `below` or to the right, of a plane.
+__device__ uint64_t inter_word(const MotusPictureStateCuda &w, int i, int plane, int below, int k) {
     const MotusMbRecon rec = mb_recon(w, i % w.mb_width, i / w.mb_width);
-    const int last = b.plane ? 7 : 15, own = 4 * b.k,
-              blk = !b.plane ? (b.below ? 12 + b.k : 4 * b.k + 3)
-                             : 12 + 4 * b.plane + (b.below ? 2 + b.k : 2 * b.k + 1);
-    const uint8_t *plane = rec.plane[b.plane];
-    const ptrdiff_t stride = rec.stride[b.plane];
+    const int last = plane ? 7 : 15, own = 4 * k,
+              blk = !plane ? (below ? 12 + k : 4 * k + 3)
+                           : 12 + 4 * plane + (below ? 2 + k : 2 * k + 1);
+    const uint8_t *at = rec.plane[plane];
+    const ptrdiff_t stride = rec.stride[plane];
     uint32_t samples = 0;
     for (int j = 0; j < 4; j++)
-        samples |= (uint32_t)plane[b.below ? last * stride + own + j : (own + j) * stride + last]
+        samples |= (uint32_t)at[below ? last * stride + own + j : (own + j) * stride + last]
                    << (8 * j);
     return word_of(samples, MOTUS_I4_DC, w.mb[i].total_coeff[blk]);
 }
@@ -82,9 +53,19 @@ __device__ Wanted wanted_of(const MotusPictureStateCuda &w, int i, bool chroma) 
     const bool comes = lane < corner + 1 + chroma && (!ROWS || chroma || from);
     const int at = comes ? neighbour_of(w, i, from) : -1;
     if (at < 0) return Wanted{nullptr, 0};
-    const EdgeBlock block = edge_block(from, chroma);
+    const int own = lane < ABOVE ? lane : lane - ABOVE,
+              plane = !chroma     ? 0
+                      : from == 3 ? 1 + lane - CHROMA_CORNER
+                                  : 1 + (own >> 1),
+              below = chroma && from != 3 ? from == 1 : from != 0,
+              k = chroma      ? (from == 3 ? 1 : own & 1)
+                  : from == 3 ? 3
+                              : own & 3;
+    const MotusHandedMb *mb = &w.handed[at];
+    const uint64_t *word = plane ? (below ? mb->chroma_below : mb->chroma_right) + 2 * (plane - 1)
+                                 : (below ? mb->below : mb->right);
     const bool waits = ROWS || w.listed[at] == LISTED;
-    return Wanted{handed_at(&w.handed[at], block), waits ? 0 : inter_word(w, at, block)};
+    return Wanted{word + k, waits ? 0 : inter_word(w, at, plane, below, k)};
 }
 
 // Lets an MB's neighbours be those in shared memory.
@@ -95,18 +76,17 @@ __device__ void use_around(MotusIntraMb *in, const MotusMb around[2]) {
 
 // Codes luma of MB (x, y). SIZES: of wave_kernel.
 template <Sizes SIZES, bool ROWS>
-__device__ void code_luma(const Pass &pass, const MotusLevelChoice *levels, LumaWarp *l,
+__device__ void code_luma(const Pass &pass, const MotusLevelChoice *levels, Luma *s,
                           const Place &place, int x, int y) {
     const MotusPictureStateCuda &w = pass.pic;
-    Luma *s = &l->s;
     const int i = y * w.mb_width + x;
     MotusIntraMb in = intra_mb(pass, levels, x, y);
     const MotusMbRecon rec = in.rec;
     Wanted wanted = wanted_of<ROWS>(w, i, false);
-    const int type = w.mb[i].type, eight = SIZES == BOTH_SIZES && w.mb[i].transform_8x8;
+    const int type = w.mb[i].type, transform8 = SIZES == BOTH_SIZES && w.mb[i].transform_8x8;
     for (int k = motus_lane(); k < 64; k += 32)
-        copy4(l->source + 4 * k, in.src.plane[0] + (k >> 2) * in.src.stride[0] + 4 * (k & 3));
-    in.src.plane[0] = l->source, in.src.stride[0] = MOTUS_LUMA_STRIDE;
+        copy4(s->source + 4 * k, in.src.plane[0] + (k >> 2) * in.src.stride[0] + 4 * (k & 3));
+    in.src.plane[0] = s->source, in.src.stride[0] = MOTUS_LUMA_STRIDE;
     in.rec.plane[0] = s->scratch.canvas + MOTUS_CANVAS_ORIGIN;
     in.rec.stride[0] = MOTUS_CANVAS_STRIDE;
     in.keeps_left = SIZES == LEFT_4x4;
@@ -116,7 +96,7 @@ __device__ void code_luma(const Pass &pass, const MotusLevelChoice *levels, Luma
     MotusIntraPart part;
     if (type == MOTUS_MB_I_16x16)
         part = code_16x16(&in, w.mb[i].intra16x16_pred_mode, s, &place, &wanted, &w.handed[i]);
-    else if (eight)
+    else if (transform8)
         part = code_8x8(&in, &w.quant8[in.qp->luma.qp], s, &place, &wanted, &w.handed[i]);
     else // of I_PCM the result is dropped
         part = code_4x4(&in, s, &place, &wanted, &w.handed[i]);
@@ -131,40 +111,19 @@ __device__ void code_luma(const Pass &pass, const MotusLevelChoice *levels, Luma
     __syncwarp(); // all have read the trial
 }
 
-// Codes luma of a warp's MBs of row y. Slices consist of whole rows.
-template <Sizes SIZES>
-__device__ void code_luma_of_row(const Pass &pass, const MotusLevelChoice *levels, LumaWarp *l,
-                                 Row *row, int y) {
-    const int warp = (int)threadIdx.x / 32 % ROW_WARPS, width = pass.pic.mb_width;
-    for (int x = warp; x < width; x += ROW_WARPS) {
-        const Place place = {row, x ? (warp + ROW_WARPS - 1) % ROW_WARPS : -1,
-                             x + 1 < width ? warp : -1};
-        code_luma<SIZES, true>(pass, levels, l, place, x, y);
-    }
-}
-
-template <Sizes SIZES>
-__device__ void code_luma_of_list(const Pass &pass, const MotusLevelChoice *levels, LumaWarp *l) {
-    const Place anywhere = {nullptr, -1, -1};
-    const int width = pass.pic.mb_width;
-    for (int i; (i = take(pass.pic, MOTUS_FLAG_LUMA_TAKEN)) >= 0;)
-        code_luma<SIZES, false>(pass, levels, l, anywhere, i % width, i / width);
-}
-
 template <bool ROWS>
-__device__ void code_chroma_of(const Pass &pass, const MotusLevelChoice *levels, ChromaWarp *l) {
+__device__ void code_chroma_of(const Pass &pass, const MotusLevelChoice *levels, Chroma *s) {
     const MotusPictureStateCuda &w = pass.pic;
-    Chroma *s = &l->s;
     for (int i; (i = take(w, MOTUS_FLAG_CHROMA_TAKEN)) >= 0;) {
         MotusIntraMb in = intra_mb(pass, levels, i % w.mb_width, i / w.mb_width);
         const MotusMbRecon rec = in.rec;
         Wanted wanted = wanted_of<ROWS>(w, i, true);
         const int lane = motus_lane(), c = lane >> 4, row = lane >> 1 & 7, x = 4 * (lane & 1);
-        copy4(l->source[c] + 8 * row + x, (c ? in.src.plane[2] + row * in.src.stride[2]
+        copy4(s->source[c] + 8 * row + x, (c ? in.src.plane[2] + row * in.src.stride[2]
                                              : in.src.plane[1] + row * in.src.stride[1]) +
                                               x);
         for (int p = 1; p < 3; p++) {
-            in.src.plane[p] = l->source[p - 1], in.src.stride[p] = MOTUS_CHROMA_STRIDE;
+            in.src.plane[p] = s->source[p - 1], in.src.stride[p] = MOTUS_CHROMA_STRIDE;
             in.rec.plane[p] = s->canvas[p - 1] + CHROMA_CANVAS_ORIGIN;
             in.rec.stride[p] = CHROMA_CANVAS_STRIDE;
         }
@@ -192,8 +151,8 @@ static_assert(offsetof(MotusMbCoef, chroma_ac) == 32 * 16 &&
 // Shared memory of a row's four warps.
 struct WaveShared {
     union {
-        LumaWarp luma[ROW_WARPS];
-        ChromaWarp chroma[ROW_WARPS];
+        Luma luma[ROW_WARPS];
+        Chroma chroma[ROW_WARPS];
     };
     Row row;
     int y; // of the block's first row
@@ -216,15 +175,22 @@ __global__ void __launch_bounds__(MOST_ROWS *ROW_THREADS, 1)
         code_chroma_of<ROWS>(pass, &levels, &s->chroma[warp]);
         return;
     }
+    const int width = w.mb_width;
     if (!ROWS) {
-        code_luma_of_list<SIZES>(pass, &levels, &s->luma[warp]);
+        const Place anywhere = {nullptr, -1, -1};
+        for (int i; (i = take(w, MOTUS_FLAG_LUMA_TAKEN)) >= 0;)
+            code_luma<SIZES, false>(pass, &levels, &s->luma[warp], anywhere, i % width, i / width);
         return;
     }
     if (threadIdx.x == 0) shared->y = atomicAdd(&w.flags[MOTUS_FLAG_LUMA_TAKEN], rows);
     if (t < 4 * ROW_WARPS) s->row.right[t / 4][t % 4] = 0;
-    __syncthreads(); // the row is written, and its words are 0
-    const int y = shared->y + own;
-    if (y < w.mb_height) code_luma_of_row<SIZES>(pass, &levels, &s->luma[warp], &s->row, y);
+    __syncthreads();               // the row is written, and its words are 0
+    const int y = shared->y + own; // slices consist of whole rows
+    for (int x = warp; x < width && y < w.mb_height; x += ROW_WARPS) {
+        const Place place = {&s->row, x ? (warp + ROW_WARPS - 1) % ROW_WARPS : -1,
+                             x + 1 < width ? warp : -1};
+        code_luma<SIZES, true>(pass, &levels, &s->luma[warp], place, x, y);
+    }
 }
 
 // A warp an MB, since levels that are counted take their time.
@@ -262,47 +228,32 @@ template <bool CABAC> Kernel kernel_of(Sizes sizes, bool rows) {
 // Returns how many rows of a block fit in the current device's shared memory.
 int most_rows() { return motus_clip(1, MOST_ROWS, motus_shared_bytes() / (int)sizeof(WaveShared)); }
 
-// Blocks of the two waves, and rows of a block.
-struct Blocks {
-    int luma, chroma, rows;
-};
-
-// Returns how many blocks have work at a time: more would only look for words that have not come.
-// In an I picture a row of luma has some 2.5 MBs under way, others prepare theirs, and 1.5 MBs a
-// row are taken for chroma. A P picture has many chains.
-Blocks blocks_for_waves(const Pass &pass) {
-    const MotusPictureStateCuda &w = pass.pic;
-    const int rows = w.teams == 1 ? 1 : most_rows(), warps = rows * ROW_WARPS;
-    const auto blocks_of = [](int n, int each) { return (n + each - 1) / each; };
-    if (!pass.slice_type)
-        return {blocks_of(w.mb_height, rows),
-                blocks_of(motus_min(w.n_mb, w.mb_height * 3 / 2 + 1), warps), rows};
-    const int mbs = motus_min(w.teams == 1 ? 256 : motus_clip(12, 160, w.n_mb / 300), w.n_mb);
-    return {blocks_of(mbs, warps), blocks_of((mbs + 1) / 2, warps), rows};
-}
-
-// Returns the shared memory of a block. If all blocks can have an SM each, it is more than half of
-// an SM's: two of them would share an SM, on which they would be slower, where others are idle.
-size_t shared_bytes_of(const Blocks &blocks) {
-    const size_t own = blocks.rows * sizeof(WaveShared), most = most_rows() * sizeof(WaveShared);
-    const size_t half = motus_shared_bytes() * 9 / 16;
-    if (own > half ||
-        blocks.luma + blocks.chroma > motus_device_attribute(cudaDevAttrMultiProcessorCount))
-        return own;
-    return half < most ? half : most;
-}
-
 } // namespace
 
+// Launches as many blocks as have work at a time: more would only look for words that have not
+// come. In an I picture a row of luma has some 2.5 MBs under way, others prepare theirs, and 1.5
+// MBs a row are taken for chroma. A P picture has many chains. Blocks have more than half of an
+// SM's shared memory if all can have an SM each: two would share an SM, on which they would be
+// slower, where others are idle.
 cudaError_t motus_decide::code_typed(const Pass &pass, cudaStream_t stream) {
     const MotusPictureStateCuda &w = pass.pic;
-    const Blocks blocks = blocks_for_waves(pass);
+    const int rows = w.block_mbs == 1 ? 1 : most_rows(), warps = rows * ROW_WARPS,
+              mbs = motus_min(w.block_mbs == 1 ? 256 : motus_clip(12, 160, w.n_mb / 300), w.n_mb),
+              chroma_mbs =
+                  pass.slice_type ? (mbs + 1) / 2 : motus_min(w.n_mb, w.mb_height * 3 / 2 + 1);
+    const auto blocks_of = [](int n, int each) { return (n + each - 1) / each; };
+    const int luma = pass.slice_type ? blocks_of(mbs, warps) : blocks_of(w.mb_height, rows),
+              chroma = blocks_of(chroma_mbs, warps);
+    const size_t own = rows * sizeof(WaveShared), most = most_rows() * sizeof(WaveShared),
+                 half = motus_shared_bytes() * 9 / 16;
+    const bool spreads =
+        own <= half && luma + chroma <= motus_device_attribute(cudaDevAttrMultiProcessorCount);
+    const size_t bytes = !spreads ? own : half < most ? half : most;
     const Sizes sizes = w.transform_8x8 ? BOTH_SIZES : pass.effort.keeps_left ? LEFT_4x4 : ALL_4x4;
     const Kernel kernel = w.costs ? kernel_of<true>(sizes, !pass.slice_type)
                                   : kernel_of<false>(sizes, !pass.slice_type);
     cudaError_t status =
-        motus_launch(w.early, blocks.luma + blocks.chroma, blocks.rows * ROW_THREADS,
-                     shared_bytes_of(blocks), stream, kernel, pass, blocks.luma);
+        motus_launch(w.early, luma + chroma, rows * ROW_THREADS, bytes, stream, kernel, pass, luma);
     if (status == cudaSuccess)
         status =
             motus_launch(w.early, blocks_for(w.n_mb), 32 * WARPS, 0, stream, finish_kernel, pass);

@@ -1,9 +1,8 @@
 // The list of intra MBs for the wavefront (decide_intra.cu), by one block. Each MB comes after
 // those that it depends on: an I picture's MBs by diagonals, a P picture's by the lengths of their
 // chains. Chains that are too long are cut: their MBs become inter, as in decide.c's
-// visit_intra_of_p.
+// visit_decided_intra.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "encoder/decide/decide_core.h"
 #include "encoder/decide/decide_pass.cuh"
 
 using namespace motus_decide;
@@ -56,15 +55,6 @@ __device__ int find_intra(const MotusPictureStateCuda &w, ListShared *s, uint8_t
     }
     __syncthreads(); // all are found, chains are 0
     return s->n;
-}
-
-// Does the same where note_kernel has collected them after the only round.
-__device__ int take_noted(const MotusPictureStateCuda &w, ListShared *s, uint8_t *chain) {
-    if (threadIdx.x == 0) s->longest = 0;
-#pragma unroll 1
-    for (int i = (int)threadIdx.x; i < w.n_mb; i += LIST_THREADS) chain[i] = 0;
-    __syncthreads(); // chains are 0
-    return w.flags[MOTUS_FLAG_NOTED];
 }
 
 // Replaces at[k] by first + the sum of at[0..k - 1]. Returns first + the sum of all. The whole
@@ -137,28 +127,24 @@ __device__ Link link_of(const MotusPictureStateCuda &w, int i) {
     return link;
 }
 
-// Measure of chains (typed: motus_chain_up_to), and the longest one.
-struct Measure {
-    int typed, most;
-};
-
 // Sets the length of the chain that ends in an MB from those of its neighbours, or 0 if it is too
-// long; then the MB stays inter. True if it has changed.
-__device__ int lengthen(const Link &link, Measure measure, const uint8_t *before, uint8_t *after) {
+// long (above `most`); then the MB stays inter. True if it has changed.
+__device__ int lengthen(const Link &link, bool typed, int most, const uint8_t *before,
+                        uint8_t *after) {
     int longest = 1;
 #pragma unroll
     for (int k = 0; k < 4; k++)
         if (link.near[k] >= 0)
-            longest = motus_max(longest, motus_chain_up_to(before[link.near[k]], k, measure.typed));
-    const uint8_t length = (uint8_t)(longest <= measure.most ? longest : 0);
+            longest = motus_max(longest, motus_chain_up_to(before[link.near[k]], k, typed));
+    const uint8_t length = (uint8_t)(longest <= most ? longest : 0);
     after[link.i] = length;
     return length != before[link.i];
 }
 
 // Computes the chain lengths of few MBs, one a thread: all at once, again until none changes. MBs
 // that intra refresh wants keep 0: no chain bounds them. Returns the lengths.
-__device__ const uint8_t *chains_by_rounds(const MotusPictureStateCuda &w, int n, Measure measure,
-                                           uint8_t *chain) {
+__device__ const uint8_t *chains_by_rounds(const MotusPictureStateCuda &w, int n, bool typed,
+                                           int most, uint8_t *chain) {
     const int t = (int)threadIdx.x;
     const bool counts = t < n && !is_refreshed(w, w.found[t]);
     const Link mine = counts ? link_of(w, w.found[t]) : Link{};
@@ -167,7 +153,7 @@ __device__ const uint8_t *chains_by_rounds(const MotusPictureStateCuda &w, int n
     for (int i = t; i < w.n_mb; i += LIST_THREADS) after[i] = 0;
     for (;;) {
         __syncthreads(); // lengths are written before they are read
-        const int changed = counts && lengthen(mine, measure, before, after);
+        const int changed = counts && lengthen(mine, typed, most, before, after);
         if (!__syncthreads_or(changed)) return before;
         uint8_t *const other = before;
         before = after, after = other;
@@ -176,7 +162,7 @@ __device__ const uint8_t *chains_by_rounds(const MotusPictureStateCuda &w, int n
 
 // Computes the same of many MBs, diagonal by diagonal. Uses w.list for their order.
 __device__ void chains_by_diagonals(const MotusPictureStateCuda &w, ListShared *s, int n,
-                                    Measure measure, uint8_t *chain) {
+                                    bool typed, int most, uint8_t *chain) {
     const int diagonals = w.mb_width + 2 * w.mb_height;
 #pragma unroll 1
     for (int first = 0, begin = 0; first < diagonals; first += KEYS) {
@@ -189,19 +175,11 @@ __device__ void chains_by_diagonals(const MotusPictureStateCuda &w, ListShared *
 #pragma unroll 1
             for (int j = begin + (int)threadIdx.x; j < end; j += LIST_THREADS)
                 if (!is_refreshed(w, w.list[j]))
-                    lengthen(link_of(w, w.list[j]), measure, chain, chain);
+                    lengthen(link_of(w, w.list[j]), typed, most, chain, chain);
             begin = end;
             __syncthreads(); // this diagonal is written, all have read `at`
         }
     }
-}
-
-// True if no MB of the list depends on MB i.
-__device__ bool stands_alone(const MotusPictureStateCuda &w, int i, const uint8_t *chain) {
-    const int x = i % w.mb_width, below = i + w.mb_width;
-    const bool right = x + 1 < w.mb_width, under = below < w.n_mb;
-    return !((right && chain[i + 1]) || (under && x > 0 && chain[below - 1]) ||
-             (under && chain[below]) || (under && right && chain[below + 1]));
 }
 
 // Returns the length of the longest chain.
@@ -223,15 +201,29 @@ __device__ int longest_chain(const MotusPictureStateCuda &w, ListShared *s, int 
 // chain is too long become inter. Returns the list's length.
 __device__ int list_chains(const MotusPictureStateCuda &w, const MotusEffort *effort,
                            ListShared *s) {
-    uint8_t *const room = w.n_mb <= NEAR_MBS ? s->chain : w.chain;
-    const int found = effort->rounds == 1 ? take_noted(w, s, room) : find_intra(w, s, room);
-    const Measure measure = {effort->types_first, motus_longest_chain(found, w.n_mb, effort)};
+    uint8_t *const lengths = w.n_mb <= NEAR_MBS ? s->chain : w.chain;
+    int found;
+    if (effort->rounds > 1) {
+        found = find_intra(w, s, lengths);
+    } else { // note_kernel has collected them
+        if (threadIdx.x == 0) s->longest = 0;
+#pragma unroll 1
+        for (int i = (int)threadIdx.x; i < w.n_mb; i += LIST_THREADS) lengths[i] = 0;
+        __syncthreads(); // chains are 0
+        found = w.flags[MOTUS_FLAG_NOTED];
+    }
+    const int most = motus_longest_chain(found, w.n_mb, effort);
+    const bool typed = effort->types_first;
     const bool refreshes = w.refresh.end > 0, few = found <= LIST_THREADS && 2 * w.n_mb <= NEAR_MBS;
-    if (!few) chains_by_diagonals(w, s, found, measure, room);
-    const uint8_t *chain = few ? chains_by_rounds(w, found, measure, room) : room;
+    if (!few) chains_by_diagonals(w, s, found, typed, most, lengths);
+    const uint8_t *chain = few ? chains_by_rounds(w, found, typed, most, lengths) : lengths;
     const int longest = longest_chain(w, s, found, chain), later = longest / 4;
     const auto turn = [&](int i) {
-        if (chain[i] != 1 || !stands_alone(w, i, chain)) return chain[i] - 1;
+        const int x = i % w.mb_width, below = i + w.mb_width;
+        const bool right = x + 1 < w.mb_width, under = below < w.n_mb;
+        if (chain[i] != 1 || (right && chain[i + 1]) || (under && x > 0 && chain[below - 1]) ||
+            (under && chain[below]) || (under && right && chain[below + 1]))
+            return chain[i] - 1;                              // MBs of the list depend on it
         const uint32_t any = (uint32_t)i * 2654435769u >> 16; // a hash below 2^16 (Fibonacci)
         return later + (int)(any * (uint32_t)(longest - later) >> 16);
     };

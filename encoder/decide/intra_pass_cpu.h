@@ -1,11 +1,12 @@
-// Intra MBs of a picture on the CPU: an MB's type, coding and estimate, which passes visit.
+// Parameters of the passes on the CPU, and intra MBs: type and coding of one, which passes visit.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_DECIDE_INTRA_PASS_CPU_H
 #define ENCODER_DECIDE_INTRA_PASS_CPU_H
 
 #include "encoder/decide/decide.h"
 #include "encoder/decide/decide_core.h"
-#include "encoder/intra/intra_search_cpu.h"
+#include "encoder/intra/intra.h"
+#include "me/search/refine.h"
 
 static inline MotusMbRecon mb_recon(MotusFrame *frame, int x, int y) {
     MotusMbRecon rec;
@@ -28,8 +29,9 @@ static inline void store_samples(const MotusTrial *trial, MotusFrame *frame, int
                    trial->chroma[c] + row * MOTUS_CHROMA_STRIDE, 8);
 }
 
-static inline const MotusQp *qp_of(const MotusPictureState *pic, const MotusCoding *coding, int i) {
-    return &coding->qp_table[motus_mb_qp(coding->qp, pic->qp_offset, i)];
+static inline const MotusQp *qp_of(const MotusPictureState *pic, const MotusPictureJob *job,
+                                   int i) {
+    return &job->qp_table[motus_mb_qp(job->qp, pic->qp_offset, i)];
 }
 
 // True if MB i is intra because of intra refresh.
@@ -37,64 +39,63 @@ static inline int is_refreshed(const MotusPictureState *pic, int i) {
     return motus_is_refreshed(&pic->refresh, i / pic->mbs.mb_width);
 }
 
-typedef struct IntraPass {
+// Parameters of a picture's passes.
+typedef struct Pass {
     MotusPictureState *pic;
-    const MotusCoding *coding;
-    MotusLevelChoice levels;
-    int slice_type;
-    int typed;     // 1: MBs are coded as types that were chosen before
-    int wants_pcm; // 1: one of those would rather be I_PCM
-} IntraPass;
+    const MotusPictureJob *job;
+    MotusLevelChoice levels, intra_levels; // of inter MBs; of intra MBs as they are coded
+    const MotusRefineOps *refine;
+    uint32_t lambda_q8; // of search and refinement
+    int typed;          // 1: intra MBs are coded as types that were chosen before
+    int wants_pcm;      // 1: one of those would rather be I_PCM
+} Pass;
 
-static inline IntraPass intra_pass(MotusPictureState *pic, const MotusCoding *coding,
-                                   int slice_type) {
-    const int method = motus_intra_levels(coding->effort.intra_levels, coding->costs);
-    return (IntraPass){.pic = pic,
-                       .coding = coding,
-                       .levels = {pic->zero_runs, method, coding->costs},
-                       .slice_type = slice_type,
-                       .typed = coding->effort.types_first};
+static inline Pass begin_pass(MotusPictureState *pic, const MotusPictureJob *job) {
+    const MotusEffort *effort = &job->effort;
+    const int intra_method = motus_intra_levels(effort->intra_levels, job->costs);
+    return (Pass){.pic = pic,
+                  .job = job,
+                  .levels = {pic->zero_runs, effort->levels, job->costs},
+                  .intra_levels = {pic->zero_runs, intra_method, job->costs},
+                  .refine = motus_refine_ops(),
+                  .lambda_q8 = job->qp_table[job->qp].lambda_q8,
+                  .typed = effort->types_first};
 }
 
-// Returns the choice of levels for estimates.
-static inline MotusLevelChoice estimated_levels(const MotusPictureState *pic,
-                                                const MotusCoding *coding) {
-    const int method = motus_intra_levels(coding->effort.estimate_levels, coding->costs);
-    return (MotusLevelChoice){pic->zero_runs, method, coding->costs};
-}
-
-static inline MotusIntraMb intra_mb(const IntraPass *pass, int x, int y) {
+// Returns MB (x, y) to be coded as intra, at its own QP with qp -1.
+static inline MotusIntraMb intra_mb(const Pass *pass, int x, int y, int qp) {
     const MotusPictureState *pic = pass->pic;
+    const MotusPictureJob *job = pass->job;
     const int i = y * pic->mbs.mb_width + x;
-    MotusNeighbours neighbours = motus_neighbours_at(&pic->mbs, i);
-    return (MotusIntraMb){.qp = qp_of(pic, pass->coding, i),
-                          .levels = &pass->levels,
-                          .i4_trials = pass->coding->effort.i4_trials,
-                          .slice_type = pass->slice_type,
-                          .src = motus_mb_source(pic->mbs.src, x, y),
-                          .rec = mb_recon(pic->rec, x, y),
-                          .neighbours = neighbours,
-                          .has = motus_intra_has(&neighbours)};
+    const MotusNeighbours neighbours = motus_neighbours_at(&pic->mbs, i);
+    MotusIntraMb in = {.qp = qp >= 0 ? &job->qp_table[qp] : qp_of(pic, job, i),
+                       .levels = &pass->intra_levels,
+                       .i4_trials = job->effort.i4_trials,
+                       .slice_type = (int)pass->job->type,
+                       .src = motus_mb_source(pic->mbs.src, x, y),
+                       .rec = mb_recon(pic->rec, x, y),
+                       .neighbours = neighbours,
+                       .has = motus_intra_has(&neighbours)};
+    in.quant8 = job->quant8 ? &job->quant8[in.qp->luma.qp] : NULL;
+    return in;
 }
 
 // Codes an MB as intra. qp -1: its own.
-static inline void code_intra(const IntraPass *pass, int x, int y, int qp) {
+static inline void code_intra(const Pass *pass, int x, int y, int qp) {
     MotusPictureState *pic = pass->pic;
-    int i = y * pic->mbs.mb_width + x;
-    MotusIntraMb in = intra_mb(pass, x, y);
-    if (qp >= 0) in.qp = &pass->coding->qp_table[qp];
-    const MotusQuant8 *quant8 = pass->coding->quant8;
+    const int i = y * pic->mbs.mb_width + x;
+    const MotusIntraMb in = intra_mb(pass, x, y, qp);
     MotusTrial trials[3];
     MotusIntraScratch scratch;
-    const MotusTrial *best =
-        motus_intra_search(&in, quant8 ? &quant8[in.qp->luma.qp] : NULL, &scratch, trials);
+    const MotusTrial *best = MOTUS_ISA(motus_intra).search(&in, &scratch, trials);
     pic->mbs.mb[i] = best->mb;
     pic->mbs.coef[i] = best->coef;
     store_samples(best, pic->rec, x, y);
 }
 
 // True if the slice has an MB of the row above that is a neighbour.
-static inline int row_above_is_of_slice(const MotusPictureState *pic, int x, int y) {
+static inline int row_above_is_of_slice(void *context, int x, int y) {
+    const MotusPictureState *pic = ((const Pass *)context)->pic;
     const int i = y * pic->mbs.mb_width + x, above = i - pic->mbs.mb_width,
               first = motus_slice_first(pic->mbs.slice_first, i);
     return above >= first || (x + 1 < pic->mbs.mb_width && above + 1 >= first);
@@ -103,70 +104,44 @@ static inline int row_above_is_of_slice(const MotusPictureState *pic, int x, int
 // Chooses the type of MB i before any is coded: the one of least cost with the source in place of
 // the reconstruction around it, and neighbours without levels. So no MB waits for another, and on a
 // device blocks then wait for blocks, not MBs for MBs.
-static inline void choose_type(const IntraPass *pass, const MotusLevelChoice *levels, int i) {
+static inline void choose_type(const Pass *pass, const MotusLevelChoice *levels, int i) {
     static const MotusMb neighbour = {.type = MOTUS_MB_I_16x16};
     MotusPictureState *pic = pass->pic;
-    const MotusQuant8 *quant8 = pass->coding->quant8;
     const int x = i % pic->mbs.mb_width, y = i / pic->mbs.mb_width;
-    MotusIntraMb in = intra_mb(pass, x, y);
+    MotusIntraMb in = intra_mb(pass, x, y, -1);
     MotusNeighbours *n = &in.neighbours;
     MotusIntraScratch scratch;
     MotusTrial trial;
     in.levels = levels;
-    in.i4_trials = pass->coding->effort.estimate_trials;
+    in.i4_trials = pass->job->effort.estimate_trials;
     in.rec = mb_recon((MotusFrame *)pic->mbs.src, x, y); // only read
     n->a = n->a ? &neighbour : NULL, n->b = n->b ? &neighbour : NULL;
-    const MotusIntraType type =
-        pass->coding->effort.types_by_satd && !quant8
-            ? motus_intra_type_by_satd(&in, &scratch)
-            : motus_intra_type(&in, quant8 ? &quant8[in.qp->luma.qp] : NULL, &scratch, &trial);
+    const MotusIntraType type = pass->job->effort.types_by_satd && !in.quant8
+                                    ? MOTUS_ISA(motus_intra).type_by_satd(&in, &scratch)
+                                    : MOTUS_ISA(motus_intra).type(&in, &scratch, &trial);
     pic->mbs.mb[i].type = type.type;
     pic->mbs.mb[i].transform_8x8 = type.transform_8x8;
     pic->mbs.mb[i].intra16x16_pred_mode = type.mode;
 }
 
 // Codes an MB as its type. True if it would rather be I_PCM.
-static inline int code_typed(const IntraPass *pass, int x, int y) {
+static inline int code_typed(const Pass *pass, int x, int y) {
     MotusPictureState *pic = pass->pic;
     const int i = y * pic->mbs.mb_width + x;
     MotusMb *mb = &pic->mbs.mb[i];
     if (mb->type == MOTUS_MB_I_PCM) return 1;
-    const MotusLevelChoice levels = {pic->zero_runs, MOTUS_LEVELS_GUESSED, pass->coding->costs};
-    MotusIntraMb in = intra_mb(pass, x, y);
+    const MotusLevelChoice levels = {pic->zero_runs, MOTUS_LEVELS_GUESSED, pass->job->costs};
+    MotusIntraMb in = intra_mb(pass, x, y, -1);
     in.levels = &levels;
-    const MotusQuant8 *quant8 = pass->coding->quant8;
-    in.keeps_left = pass->coding->effort.keeps_left && !quant8;
+    in.keeps_left = pass->job->effort.keeps_left && !in.quant8;
     const MotusIntraType type = {mb->type, mb->transform_8x8, mb->intra16x16_pred_mode};
     MotusTrial trial;
     MotusIntraScratch scratch;
-    const int wants_pcm =
-        motus_intra_code_as(&in, quant8 ? &quant8[in.qp->luma.qp] : NULL, type, &scratch, &trial);
+    const int wants_pcm = MOTUS_ISA(motus_intra).code_as(&in, type, &scratch, &trial);
     *mb = trial.mb;
     pic->mbs.coef[i] = trial.coef;
     store_samples(&trial, pic->rec, x, y);
     return wants_pcm;
-}
-
-// Returns the length of the longest chain of intra MBs that MB i would end.
-static inline int chain_length(const IntraPass *pass, int i) {
-    const MotusPictureState *pic = pass->pic;
-    const int typed = pass->coding->effort.types_first; // also where all are searched again
-    MotusNeighbours n = motus_neighbours_at(&pic->mbs, i);
-    const MotusMb *around[4] = {n.a, n.b, n.c, n.d};
-    int longest = 1;
-    for (int k = 0; k < 4; k++) {
-        const int before = around[k] ? pic->chain[around[k] - pic->mbs.mb] : 0;
-        longest = motus_max(longest, motus_chain_up_to(before, k, typed));
-    }
-    return longest;
-}
-
-// Returns a cost from which on intra coding of MB i cannot be chosen: that of inter, unless it may
-// rise in another round or I_PCM is cheaper.
-static inline uint32_t intra_bound(const IntraPass *pass, const MotusIntraMb *in, int i) {
-    const uint32_t inter = pass->pic->inter_cost[i],
-                   pcm = motus_rd_cost(0, MOTUS_PCM_BITS, in->qp->lambda_ssd_q8);
-    return pass->coding->effort.rounds == 1 && inter <= pcm ? inter : UINT32_MAX;
 }
 
 #endif

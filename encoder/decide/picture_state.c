@@ -1,7 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include <string.h>
+
 #include "common/alloc.h"
 #include "common/cpu.h"
 #include "encoder/decide/decide.h"
+
+enum { ARRAYS = 13 };
+
+static void list_arrays(const MotusPictureState *pic, void *arrays[ARRAYS]) {
+    void *const all[ARRAYS] = {pic->mbs.mb,     pic->mb_intra,   pic->mb_inter,   pic->mbs.coef,
+                               pic->candidates, pic->inter_cost, pic->intra_cost, pic->satd,
+                               pic->luma_bits,  pic->changed_at, pic->seen_at,    pic->chain,
+                               pic->zero_runs};
+    memcpy(arrays, all, sizeof all);
+}
 
 MotusStatus motus_picture_state_alloc(MotusPictureState *pic, int mb_width, int mb_height,
                                       int threads) {
@@ -21,9 +33,10 @@ MotusStatus motus_picture_state_alloc(MotusPictureState *pic, int mb_width, int 
     pic->seen_at = motus_alloc(n, sizeof *pic->seen_at);
     pic->chain = motus_alloc(n, sizeof *pic->chain);
     pic->zero_runs = motus_alloc(MOTUS_ZERO_RUNS, sizeof *pic->zero_runs);
-    if (!pic->mbs.mb || !pic->mb_intra || !pic->mb_inter || !pic->mbs.coef || !pic->candidates ||
-        !pic->inter_cost || !pic->intra_cost || !pic->satd || !pic->luma_bits || !pic->changed_at ||
-        !pic->seen_at || !pic->chain || !pic->zero_runs) {
+    void *arrays[ARRAYS];
+    list_arrays(pic, arrays);
+    for (int i = 0; i < ARRAYS; i++) {
+        if (arrays[i]) continue;
         motus_picture_state_free(pic);
         return MOTUS_ERR_MEMORY;
     }
@@ -32,46 +45,15 @@ MotusStatus motus_picture_state_alloc(MotusPictureState *pic, int mb_width, int 
 }
 
 void motus_picture_state_free(MotusPictureState *pic) {
-    motus_free(pic->mbs.mb);
-    motus_free(pic->mb_intra);
-    motus_free(pic->mb_inter);
-    motus_free(pic->mbs.coef);
-    motus_free(pic->candidates);
-    motus_free(pic->inter_cost);
-    motus_free(pic->intra_cost);
-    motus_free(pic->satd);
-    motus_free(pic->luma_bits);
-    motus_free(pic->changed_at);
-    motus_free(pic->seen_at);
-    motus_free(pic->chain);
-    motus_free(pic->zero_runs);
+    void *arrays[ARRAYS];
+    list_arrays(pic, arrays);
+    for (int i = 0; i < ARRAYS; i++) motus_free(arrays[i]);
     *pic = (MotusPictureState){0};
 }
 
-const MotusPasses *motus_passes(void) {
+const MotusDecideOps *motus_decide_ops(void) {
 #if defined(__x86_64__)
-    if (motus_cpu_flags() & MOTUS_CPU_AVX2) return &motus_passes_avx2;
+    if (motus_cpu_flags() & MOTUS_CPU_AVX2) return &motus_decide_ops_avx2;
 #endif
-    return &motus_passes_c;
-}
-
-const char *motus_stage_name(MotusStage stage) {
-    static const char *const names[MOTUS_STAGES] = {"reference", "search",  "candidates", "decide",
-                                                    "intra",     "entropy", "deblock"};
-    return (unsigned)stage < MOTUS_STAGES ? names[stage] : "unknown";
-}
-
-void motus_stages_begin(MotusStageClock *clock) {
-    if (!clock) return;
-    *clock = (MotusStageClock){{0}, {0}};
-    clock_gettime(CLOCK_MONOTONIC, &clock->since);
-}
-
-void motus_stage_ended(MotusStageClock *clock, MotusStage stage) {
-    if (!clock) return;
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    clock->us[stage] += (float)((double)(now.tv_sec - clock->since.tv_sec) * 1e6 +
-                                (double)(now.tv_nsec - clock->since.tv_nsec) * 1e-3);
-    clock->since = now;
+    return &motus_decide_ops_c;
 }

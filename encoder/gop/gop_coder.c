@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "encoder/gop/gop_coder.h"
+#include "encoder/gop/gop_coders.h"
 
 #include <string.h>
 
+#include "common/alloc.h"
 #include "common/device.h"
 #include "common/error.h"
 #include "common/int_core.h"
@@ -24,13 +25,18 @@ static void open_coder(MotusGopCoder *coder) {
     MotusExecutor *e = coder->executor;
     const int index = (int)(coder - coders->coder) / coders->n_executors;
     motus_rate_open(&coder->rate, &coders->stream->rate.control);
-    MotusStatus status = index ? MOTUS_OK : ops->open_device(&e->shared, e->device, &coder->error);
+    MotusStatus status = index || !ops->open_device
+                             ? MOTUS_OK
+                             : ops->open_device(&e->shared, e->device, &coder->error);
     if (!status)
         status = ops->open(&coder->coder, coders->stream, e->shared, index, coders->per_device,
                            coders->threads, &coder->error);
-    if (!status)
-        status = ops->open_slots(&coder->slots, coders->stream, e->shared, coders->slots_per_coder,
-                                 &coder->opened_slots, &coder->error);
+    if (!status &&
+        !(coder->slot = motus_alloc((size_t)coders->slots_per_coder, sizeof *coder->slot)))
+        status = motus_fail(&coder->error, MOTUS_ERR_MEMORY, "out of memory");
+    if (!status && ops->open_slots)
+        status = ops->open_slots(&coder->slots, coders->stream, e->shared, coder->slot,
+                                 coders->slots_per_coder, &coder->error);
     if (!status && coders->stream->sequence.weighted_pred &&
         motus_weight_finder_open(&coder->weights, coders->stream->sequence.max_refs,
                                  coders->stream->mb_width, coders->stream->mb_height))
@@ -43,13 +49,9 @@ void motus_gop_coder_stop(MotusGopCoder *coder) {
     if (coder->coder) coder->coders->ops->close(&coder->coder);
 }
 
-static void free_slots(MotusExecutor *e, MotusFrameSlot *list) {
-    while (list) {
-        MotusFrameSlot *slot = list;
-        list = slot->next;
-        slot->next = e->free_slots;
-        e->free_slots = slot;
-    }
+static void free_slot(MotusExecutor *e, MotusFrameSlot *slot) {
+    slot->next = e->free_slots;
+    e->free_slots = slot;
 }
 
 static void note_opened(MotusGopCoder *coder) {
@@ -62,7 +64,7 @@ static void note_opened(MotusGopCoder *coder) {
         e->failed = 1;
         e->max_coders--;
     } else {
-        free_slots(e, coder->opened_slots);
+        for (int i = 0; i < coders->slots_per_coder; i++) free_slot(e, &coder->slot[i]);
     }
     pthread_cond_broadcast(&coders->done);
 }
@@ -72,8 +74,7 @@ static void note_opened(MotusGopCoder *coder) {
 // A coder's GOP is a run of pictures in stream order, so its pictures need no list of their own.
 // The last picture of a GOP has the coder's next GOP behind it.
 static MotusPendingPicture *follower(const MotusPendingPicture *p) {
-    MotusPendingPicture *next = motus_pending_follower(p);
-    return next ? next : p->next_gop;
+    return p->next && !p->next->params.idr ? p->next : p->next_gop;
 }
 
 static void add(MotusGopCoder *coder, MotusPendingPicture *picture) {
@@ -100,21 +101,17 @@ static MotusGopCoder *coder_at(MotusGopCoders *coders, const MotusExecutor *e, i
     return &coders->coder[e - coders->executor + i * coders->n_executors];
 }
 
-static MotusGopCoder *idle_coder(MotusGopCoders *coders, const MotusExecutor *e) {
-    for (int i = 0; i < e->coders; i++) {
-        MotusGopCoder *coder = coder_at(coders, e, i);
-        if (coder->opened && !coder->error.status && !coder->first) return coder;
-    }
-    return NULL;
-}
-
 void motus_executor_add(MotusGopCoders *coders, MotusExecutor *e, MotusPendingPicture *picture) {
     MotusGopCoder *coder = e->newest;
     picture->executor = e;
     e->n_pictures++;
     if (picture->params.idr || e->untaken) {
         if (!e->untaken) e->untaken = picture;
-        coder = idle_coder(coders, e);
+        coder = NULL;
+        for (int i = 0; i < e->coders && !coder; i++) {
+            MotusGopCoder *idle = coder_at(coders, e, i);
+            if (idle->opened && !idle->error.status && !idle->first) coder = idle;
+        }
         if (coder) take_gop(coder);
     } else {
         add(coder, picture);
@@ -135,39 +132,46 @@ static int can_begin(const MotusGopCoder *coder) {
            coder->next->state == MOTUS_PENDING_READY;
 }
 
-// A device codes a GOP's IDR picture beside the end of the GOP before it.
-static int can_take(const MotusGopCoder *coder) {
-    return coder->executor->untaken && !coder->next &&
-           (!coder->first || coder->begun < coder->coders->depth);
-}
-
 int motus_gop_coder_has_work(MotusGopCoder *coder) {
+    const MotusGopCoders *coders = coder->coders;
     if (coder->is_working) return 0;
-    if (can_take(coder)) take_gop(coder);
+    // A device codes a GOP's IDR picture beside the end of the GOP before it.
+    if (coder->executor->untaken && !coder->next && (!coder->first || coder->begun < coders->depth))
+        take_gop(coder);
     if (!coder->first) return 0;
-    return coder->begun || can_begin(coder) || coder->coders->failure.status;
+    return coder->begun || can_begin(coder) || coders->failure.status;
 }
 
 // ---- Coding one picture -------------------------------------------------------------------------
 
-static MotusPictureInput picture_input(const MotusGopCoder *coder, const MotusPendingPicture *p) {
-    return (MotusPictureInput){.params = &p->params,
-                               .whole = p->whole,
-                               .visible = p->visible,
-                               .slot = p->slot,
-                               .threads = p->threads,
-                               .coders = coder->coders->per_device};
+// Returns what the executor needs to know of a picture.
+static MotusPictureJob job_of(const MotusPendingPicture *p) {
+    return (MotusPictureJob){.params = &p->params,
+                             .whole = p->whole,
+                             .visible = p->visible,
+                             .slot = p->slot,
+                             .threads = p->threads};
 }
 
 static MotusStatus begin_coding(MotusGopCoder *coder, MotusPendingPicture *p, MotusError *error) {
-    const MotusPictureInput input = picture_input(coder, p);
-    return coder->coders->ops->begin(coder->coder, &input, error);
+    const MotusPictureJob job = job_of(p);
+    return coder->coders->ops->begin(coder->coder, &job, error);
 }
 
-// Completes a packet with what is known beside the coded picture. A packet of the first pass is
-// lost if there is no memory for its log.
-static MotusStatus describe(const MotusStream *stream, MotusPendingPicture *p) {
+// Makes the packet of a coded picture. A packet of the first pass is lost if there is no memory for
+// its log.
+static MotusStatus make_packet(MotusGopCoder *coder, MotusPendingPicture *p,
+                               const MotusCodedPicture *coded, MotusError *error) {
+    const MotusStream *stream = coder->coders->stream;
     const MotusPicturePlan *plan = p->plan;
+    MotusStatus status =
+        motus_packet_make(&p->packet, stream, &p->params, coded, (size_t)plan->filler_bytes);
+    if (!status)
+        status = motus_packet_add_results(p->packet, stream, &p->params, coded, p->visible);
+    if (!status && !coded->nal)
+        status = motus_packet_store(p->packet, stream, &p->params, coded, coder->coders->ops,
+                                    coder->coder, error);
+    if (status) return status;
     MotusPacket *packet = p->packet;
     packet->pts = p->pts;
     packet->dts = p->dts;
@@ -181,29 +185,16 @@ static MotusStatus describe(const MotusStream *stream, MotusPendingPicture *p) {
     return packet->pass_log ? MOTUS_OK : MOTUS_ERR_MEMORY;
 }
 
-static MotusStatus make_packet(MotusGopCoder *coder, MotusPendingPicture *p,
-                               const MotusCodedPicture *coded, MotusError *error) {
-    const MotusGopCoders *coders = coder->coders;
-    MotusStatus status = motus_packet_make(&p->packet, coders->stream, &p->params, coded,
-                                           (size_t)p->plan->filler_bytes);
-    if (!status && coded->recon) status = motus_packet_add_recon(p->packet, coded, p->visible);
-    if (!status && coded->field)
-        status = motus_packet_add_field(p->packet, coders->stream, &p->params, coded->field);
-    if (!status && !coded->nal)
-        status = motus_packet_store(p->packet, coders->stream, &p->params, coded, coders->ops,
-                                    coder->coder, error);
-    return status ? status : describe(coders->stream, p);
-}
-
 // Blocks until the picture is coded, again if it turns out too large, and makes its packet.
 static MotusStatus finish_coding(MotusGopCoder *coder, MotusPendingPicture *p, MotusError *error) {
     const MotusGopCoders *coders = coder->coders;
+    uint8_t before[2 * MOTUS_HEADER_BYTES];
     size_t size;
     MotusStatus status = coders->ops->wait(coder->coder, &size, error);
-    while (!status &&
-           motus_picture_plan_coded(p->plan, &coder->rate, coders->stream, &p->params,
-                                    motus_packet_bytes(coders->stream, &p->params, size))) {
-        coders->ops->undo(coder->coder);
+    while (!status && motus_picture_plan_coded(
+                          p->plan, &coder->rate, coders->stream, &p->params,
+                          motus_access_unit_begin(coders->stream, &p->params, before) + size)) {
+        motus_jobs_undo(coder->coder);
         status = begin_coding(coder, p, error);
         if (!status) status = coders->ops->wait(coder->coder, &size, error);
     }
@@ -224,14 +215,6 @@ void motus_gop_coders_fail(MotusGopCoders *coders, const MotusError *error) {
         if (coders->coder[k].coders) motus_gop_coder_wake(&coders->coder[k]); // it has begun
 }
 
-// Returns the CPU threads for one picture: an even share for each coder that has pictures, and one
-// of the remainder if it is still there.
-static int share_of_threads(const MotusGopCoders *coders) {
-    const int share = motus_max(1, coders->threads / coders->active);
-    return share + (share * coders->active < coders->threads &&
-                    share < coders->threads - coders->busy_threads);
-}
-
 // Completes an error with the words of its status, and with the device.
 static void explain(const MotusGopCoder *coder, MotusStatus status, MotusError *error) {
     if (!error->status) motus_fail(error, status, "%s", motus_status_text(status));
@@ -243,10 +226,10 @@ static MotusStatus find_weights(MotusGopCoder *coder, MotusPendingPicture *p, Mo
     const MotusExecutorOps *ops = coder->coders->ops;
     const MotusStream *stream = coder->coders->stream;
     MotusPictureParams *params = &p->params;
-    const MotusPictureInput input = picture_input(coder, p);
+    const MotusPictureJob job = job_of(p);
     if (!coder->weights || !(params->type == MOTUS_SLICE_P || params->is_reference))
         return MOTUS_OK;
-    MotusStatus status = ops->measure(&input, motus_weight_finder_stats(coder->weights), error);
+    MotusStatus status = ops->measure(&job, motus_weight_finder_stats(coder->weights), error);
     if (status) return status;
     if (params->type == MOTUS_SLICE_P) {
         const MotusRepeat repeat = motus_weights_find(
@@ -267,7 +250,11 @@ static void begin_picture(MotusGopCoder *coder) {
     coder->next = follower(p);
     coder->newest = p;
     coder->begun++;
-    p->threads = share_of_threads(coders);
+    // An even share for each coder that has pictures, and one thread of the remainder if it is
+    // still there.
+    const int share = motus_max(1, coders->threads / coders->active);
+    p->threads = share + (share * coders->active < coders->threads &&
+                          share < coders->threads - coders->busy_threads);
     coders->busy_threads += p->threads;
     pthread_mutex_unlock(&coders->lock);
     motus_picture_plan_begin(p->plan, &coder->rate, coders->stream, &p->params);
@@ -288,8 +275,7 @@ static void retire(MotusGopCoder *coder) {
     }
     motus_frame_unref(&p->whole);
     motus_frame_unref(&p->visible);
-    p->slot->next = NULL;
-    free_slots(coder->executor, p->slot);
+    free_slot(coder->executor, p->slot);
     coder->executor->n_pictures--;
     coder->first = follower(p);
     coders->active -= !coder->first;
@@ -310,23 +296,19 @@ static void finish_picture(MotusGopCoder *coder) {
     retire(coder);
 }
 
-// Drops a picture that will not be coded, since the stream has failed.
-static void drop_picture(MotusGopCoder *coder) {
-    MotusPendingPicture *p = coder->first;
-    coder->next = follower(p);
-    if (!p->error.status) p->error = coder->coders->failure;
-    retire(coder);
-}
-
 // A device has the next picture before the oldest one is waited for, so that it is never idle.
 void motus_gop_coder_step(MotusGopCoder *coder) {
     coder->is_working = 1;
-    if (can_begin(coder))
+    if (can_begin(coder)) {
         begin_picture(coder);
-    else if (coder->begun)
+    } else if (coder->begun) {
         finish_picture(coder);
-    else
-        drop_picture(coder);
+    } else { // it will not be coded, since the stream has failed
+        MotusPendingPicture *p = coder->first;
+        coder->next = follower(p);
+        if (!p->error.status) p->error = coder->coders->failure;
+        retire(coder);
+    }
     coder->is_working = 0;
     if (coder->coders->helpers) motus_gop_coder_wake(coder); // they waited for the step's end
 }
@@ -338,8 +320,6 @@ int motus_gop_coder_takes_help(const MotusGopCoder *coder) {
     return coders->n == 1 && coders->ops->any_thread && coders->stream->config.stream_only &&
            coder->has_thread && !coder->error.status;
 }
-
-void motus_gop_coder_begin_help(MotusGopCoder *coder) { coder->coders->helpers++; }
 
 void motus_gop_coder_end_help(MotusGopCoder *coder) {
     coder->coders->helpers--;
@@ -363,21 +343,19 @@ static void *run_coder(void *argument) {
     return NULL;
 }
 
-static void begin_coder(MotusGopCoders *coders, MotusExecutor *e, MotusGopCoder *coder) {
-    coder->coders = coders;
-    coder->executor = e;
-    coders->opening++;
-    coder->has_thread = !pthread_create(&coder->thread, NULL, run_coder, coder);
-    if (coder->has_thread) return;
-    if (coder == coders->coder)
-        open_coder(coder);
-    else
-        motus_fail(&coder->error, MOTUS_ERR_MEMORY, "no thread for another GOP coder");
-    if (coder->error.status) motus_gop_coder_stop(coder);
-    note_opened(coder);
-}
-
 void motus_executor_open_coders(MotusGopCoders *coders, MotusExecutor *e, int n) {
-    for (; n > 0 && !e->failed && e->coders < e->max_coders; n--)
-        begin_coder(coders, e, coder_at(coders, e, e->coders++));
+    for (; n > 0 && !e->failed && e->coders < e->max_coders; n--) {
+        MotusGopCoder *coder = coder_at(coders, e, e->coders++);
+        coder->coders = coders;
+        coder->executor = e;
+        coders->opening++;
+        coder->has_thread = !pthread_create(&coder->thread, NULL, run_coder, coder);
+        if (coder->has_thread) continue;
+        if (coder == coders->coder)
+            open_coder(coder);
+        else
+            motus_fail(&coder->error, MOTUS_ERR_MEMORY, "no thread for another GOP coder");
+        if (coder->error.status) motus_gop_coder_stop(coder);
+        note_opened(coder);
+    }
 }

@@ -7,22 +7,19 @@
 
 #include "common/error.h"
 #include "common/int_core.h"
-#include "encoder/gop/gop_coder.h"
 
 // ---- Dealing GOPs to executors, under the lock --------------------------------------------------
-
-// Returns how many more pictures the executor can queue once all its coders are open.
-static int capacity_left(const MotusGopCoders *coders, const MotusExecutor *e) {
-    return e->max_coders * coders->slots_per_coder - e->n_pictures;
-}
 
 // Returns the executor that gets the next GOP: the one with most capacity left. Begins to open all
 // its coders if it has a GOP for each open one; those that are open work meanwhile.
 static MotusExecutor *find_executor(MotusGopCoders *coders) {
-    MotusExecutor *e = coders->executor;
-    for (int i = 1; i < coders->n_executors; i++)
-        if (capacity_left(coders, &coders->executor[i]) > capacity_left(coders, e))
-            e = &coders->executor[i];
+    MotusExecutor *e = NULL;
+    int most_left = 0; // pictures that it can still queue once all its coders are open
+    for (int i = 0; i < coders->n_executors; i++) {
+        MotusExecutor *other = &coders->executor[i];
+        const int left = other->max_coders * coders->slots_per_coder - other->n_pictures;
+        if (!e || left > most_left) e = other, most_left = left;
+    }
     if (e->n_gops >= e->coders) motus_executor_open_coders(coders, e, e->coders);
     return e;
 }
@@ -53,13 +50,6 @@ static void deal(MotusGopCoders *coders) {
 
 // ---- Frames in ----------------------------------------------------------------------------------
 
-// Copies the frame to host memory if its coder or the receiver of its packet reads it there.
-static MotusStatus copy_to_host(MotusGopCoders *coders, MotusPendingPicture *p,
-                                const MotusFrameSource *source, MotusError *error) {
-    if (!coders->ops->codes_from_host && coders->stream->config.stream_only) return MOTUS_OK;
-    return motus_intake_take(&coders->intake, source, &p->whole, &p->visible, error);
-}
-
 // Chooses the picture's type now: by keyint, or by the lookahead.
 static MotusStatus choose_type(MotusGopCoders *coders, MotusPendingPicture *p, MotusLookahead *look,
                                const MotusFrameSource *source, MotusError *error) {
@@ -75,27 +65,26 @@ static MotusStatus choose_type(MotusGopCoders *coders, MotusPendingPicture *p, M
     return motus_lookahead_put(look, on_host && source->on_device ? &copy : source, idr, error);
 }
 
-// True while the next picture has to wait: for a slot, or for a picture that takes long. Packets of
-// pictures behind that one could not be handed out.
-static int is_full(const MotusGopCoders *coders, const MotusExecutor *e) {
-    return !e->free_slots ||
-           motus_pending_unfinished(&coders->pending) >= 2 * coders->n * coders->slots_per_coder;
-}
-
 // Returns why the stream ends early; status MOTUS_OK: it does not.
 static const MotusError *cause_of_loss(const MotusGopCoders *coders) {
     return coders->failure.status ? &coders->failure : &coders->lost;
 }
 
-// Chooses the picture's executor, and blocks until it has a slot for the frame.
+// Chooses the picture's executor, and blocks until it has a slot for the frame, and while a picture
+// takes long: packets of pictures behind that one could not be handed out.
 static MotusStatus take_slot(MotusGopCoders *coders, MotusPendingPicture *p,
                              MotusExecutor **executor, MotusError *error) {
     pthread_mutex_lock(&coders->lock);
     MotusExecutor *e = coders->executor;
     if (p->state != MOTUS_PENDING_TYPE) e = p->params.idr ? find_executor(coders) : coders->current;
     *executor = e;
-    while (!coders->failure.status && !coders->lost.status && is_full(coders, e))
+    for (;;) {
+        const MotusPendingPicture *oldest = coders->pending.oldest[MOTUS_PENDING_DONE - 1];
+        const int64_t unfinished = oldest ? coders->pending.n_queued - oldest->index : 0;
+        const int is_full = !e->free_slots || unfinished >= 2 * coders->n * coders->slots_per_coder;
+        if (!is_full || cause_of_loss(coders)->status) break;
         pthread_cond_wait(&coders->done, &coders->lock);
+    }
     const MotusError *cause = cause_of_loss(coders);
     if (cause->status) {
         *error = *cause;
@@ -107,13 +96,6 @@ static MotusStatus take_slot(MotusGopCoders *coders, MotusPendingPicture *p,
     return cause->status;
 }
 
-static void give_slot_back(MotusGopCoders *coders, MotusExecutor *e, MotusFrameSlot *slot) {
-    pthread_mutex_lock(&coders->lock);
-    slot->next = e->free_slots;
-    e->free_slots = slot;
-    pthread_mutex_unlock(&coders->lock);
-}
-
 // Puts the frame into the picture's slot. A lookahead that sets types later begins with it there.
 static MotusStatus fill_slot(const MotusGopCoders *coders, const MotusExecutor *e,
                              const MotusPendingPicture *p, MotusLookahead *look,
@@ -121,7 +103,8 @@ static MotusStatus fill_slot(const MotusGopCoders *coders, const MotusExecutor *
     const MotusEncoderConfig *c = &coders->stream->config;
     MotusError cause = {0};
     if (p->state == MOTUS_PENDING_PLAN) motus_lookahead_uploaded(look, e->device, &source);
-    MotusStatus status = coders->ops->fill_slot(p->slot, &source, &cause);
+    MotusStatus status = coders->ops->fill_slot ? coders->ops->fill_slot(p->slot, &source, &cause)
+                                                : MOTUS_OK; // the CPU reads p->whole
     if (!status && p->state == MOTUS_PENDING_TYPE) {
         const MotusPlane *whole = &p->slot->plane[0];
         const MotusPlane luma = {whole->data, whole->stride, c->width, c->height};
@@ -137,6 +120,7 @@ static MotusStatus fill_slot(const MotusGopCoders *coders, const MotusExecutor *
 static MotusStatus wait_filled(MotusGopCoders *coders, const MotusExecutor *e,
                                const MotusFrameSlot *slot, MotusError *error) {
     MotusError cause = {0};
+    if (!coders->ops->wait_filled) return MOTUS_OK;
     const MotusStatus status = coders->ops->wait_filled(slot, &cause);
     if (!status) return MOTUS_OK;
     motus_name_device(coders, e, &cause);
@@ -147,22 +131,20 @@ static MotusStatus wait_filled(MotusGopCoders *coders, const MotusExecutor *e,
     return status;
 }
 
-static void add_unplanned(MotusGopCoders *coders, MotusPendingPicture *p) {
-    if (coders->unplanned)
-        coders->last_unplanned->next_plan = p;
-    else
-        coders->unplanned = p;
-    coders->last_unplanned = p;
-}
-
 static void hold(MotusGopCoders *coders, MotusExecutor *e, MotusPendingPicture *p) {
     pthread_mutex_lock(&coders->lock);
-    if (p->state < MOTUS_PENDING_READY) add_unplanned(coders, p);
+    if (p->state < MOTUS_PENDING_READY) {
+        if (coders->unplanned)
+            coders->last_unplanned->next_plan = p;
+        else
+            coders->unplanned = p;
+        coders->last_unplanned = p;
+    }
     if (p->state != MOTUS_PENDING_TYPE) assign(coders, e, p);
     motus_mini_gop_put(&coders->mini_gop, p);
     MotusGopCoder *coder = &coders->coder[0];
     const int helps = motus_gop_coder_takes_help(coder) && !coder->begun;
-    if (helps) motus_gop_coder_begin_help(coder);
+    coders->helpers += helps;
     deal(coders);
     if (helps && motus_gop_coder_has_work(coder)) motus_gop_coder_step(coder);
     if (helps) motus_gop_coder_end_help(coder);
@@ -179,7 +161,10 @@ static MotusStatus send(MotusGopCoders *coders, MotusPendingPicture *p, MotusLoo
     const int uploads = !source->on_device, has_type = p->state != MOTUS_PENDING_TYPE;
     status = fill_slot(coders, e, p, look, *source, error);
     if (status) {
-        give_slot_back(coders, e, slot);
+        pthread_mutex_lock(&coders->lock);
+        slot->next = e->free_slots;
+        e->free_slots = slot;
+        pthread_mutex_unlock(&coders->lock);
         return status;
     }
     // A coder may begin with a picture during its upload. One without a type is held after its
@@ -201,7 +186,11 @@ MotusStatus motus_gop_coders_send(MotusGopCoders *coders, MotusPendingPicture *p
                : motus_gop_coders_type_later(coders, look) ? MOTUS_PENDING_TYPE
                                                            : MOTUS_PENDING_PLAN;
     const int typed_by_look = p->state == MOTUS_PENDING_PLAN;
-    MotusStatus status = copy_to_host(coders, p, source, error);
+    // Its coder or the receiver of its packet reads it in host memory.
+    MotusStatus status =
+        coders->ops->codes_from_host || !coders->stream->config.stream_only
+            ? motus_intake_take(&coders->intake, source, &p->whole, &p->visible, error)
+            : MOTUS_OK;
     if (!status && p->state != MOTUS_PENDING_TYPE)
         status = choose_type(coders, p, look, source, error);
     if (!status) {
@@ -213,42 +202,17 @@ MotusStatus motus_gop_coders_send(MotusGopCoders *coders, MotusPendingPicture *p
     return status;
 }
 
-int motus_gop_coders_take_image(const MotusGopCoders *coders, const MotusLookahead *look,
-                                int device) {
-    return coders->n_executors == 1 && coders->executor[0].device == device &&
-           coders->stream->config.stream_only &&
-           (!look || motus_gop_coders_type_later(coders, look));
-}
-
 void motus_gop_coders_end(MotusGopCoders *coders) {
     pthread_mutex_lock(&coders->lock);
-    motus_mini_gop_end(&coders->mini_gop);
+    coders->mini_gop.ended = 1;
     deal(coders);
     pthread_mutex_unlock(&coders->lock);
-}
-
-void motus_gop_coders_next_segment(MotusGopCoders *coders, int64_t first_gop) {
-    pthread_mutex_lock(&coders->lock);
-    coders->idr_pic_id = (uint32_t)first_gop;
-    pthread_mutex_unlock(&coders->lock);
-    coders->begins = 1;
-}
-
-int motus_gop_coders_reference_lost(MotusGopCoders *coders, int64_t number) {
-    pthread_mutex_lock(&coders->lock);
-    const int result = motus_mini_gop_reference_lost(&coders->mini_gop, number);
-    pthread_mutex_unlock(&coders->lock);
-    return result;
 }
 
 // ---- Types and plans ----------------------------------------------------------------------------
 
 int motus_gop_coders_type_later(const MotusGopCoders *coders, const MotusLookahead *look) {
     return coders->n_executors == 1 && motus_lookahead_is_asynchronous(look);
-}
-
-int motus_gop_coders_have_threads(const MotusGopCoders *coders) {
-    return coders->coder[0].has_thread;
 }
 
 void motus_gop_coders_set_type(MotusGopCoders *coders, int idr) {
@@ -266,29 +230,26 @@ void motus_gop_coders_expect(MotusGopCoders *coders, int more) {
     pthread_mutex_unlock(&coders->lock);
 }
 
-MotusPicturePlan *motus_gop_coders_unplanned(MotusGopCoders *coders) {
+MotusPicturePlan *motus_gop_coders_planned(MotusGopCoders *coders, const MotusPicturePlan *plan) {
     pthread_mutex_lock(&coders->lock);
     MotusPendingPicture *p = coders->unplanned;
-    pthread_mutex_unlock(&coders->lock);
-    return p ? p->plan : NULL;
-}
-
-void motus_gop_coders_planned(MotusGopCoders *coders, const MotusPicturePlan *plan) {
-    pthread_mutex_lock(&coders->lock);
-    MotusPendingPicture *p = coders->unplanned;
-    assert(p && p->plan == plan);
-    coders->unplanned = p->next_plan;
-    if (p->held) {
+    if (plan) {
+        assert(p && p->plan == plan);
+        coders->unplanned = p->next_plan;
+    }
+    if (plan && p->held) {
         p->state = MOTUS_PENDING_READY;
         p->ends_mini_gop = !plan->lookahead.b;
         deal(coders);
-    } else if (p->state == MOTUS_PENDING_PLAN) {
+    } else if (plan && p->state == MOTUS_PENDING_PLAN) {
         motus_pending_advance(&coders->pending, p, MOTUS_PENDING_READY);
         for (int k = 0; k < coders->n; k++)
             if (coders->coder[k].next == p) motus_gop_coder_wake(&coders->coder[k]);
         work_here(coders);
     }
+    p = coders->unplanned;
     pthread_mutex_unlock(&coders->lock);
+    return p ? p->plan : NULL;
 }
 
 // No coder comes to this picture, nor to those behind it. If there is none in the queue yet,
@@ -307,19 +268,14 @@ void motus_gop_coders_lose(MotusGopCoders *coders, const MotusError *error) {
 
 // ---- Packets out --------------------------------------------------------------------------------
 
-static struct timespec later(int milliseconds) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    int64_t ns = t.tv_nsec + (int64_t)(milliseconds % 1000) * 1000000;
-    t.tv_sec += milliseconds / 1000 + ns / 1000000000;
-    t.tv_nsec = ns % 1000000000;
-    return t;
-}
-
 // Blocks until the first picture is done, the time is over, or the picture needs frames that have
 // not been sent. helped: a coder, or NULL.
 static void wait_for_first(MotusGopCoders *coders, MotusGopCoder *helped, int timeout_ms) {
-    const struct timespec end = later(motus_max(timeout_ms, 0));
+    struct timespec end;
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    const int64_t ns = end.tv_nsec + (int64_t)(motus_max(timeout_ms, 0) % 1000) * 1000000;
+    end.tv_sec += motus_max(timeout_ms, 0) / 1000 + ns / 1000000000;
+    end.tv_nsec = ns % 1000000000;
     for (;;) {
         const MotusPendingPicture *p = coders->pending.first;
         if (!timeout_ms || (p && p->state == MOTUS_PENDING_DONE)) break;
@@ -336,26 +292,31 @@ static void wait_for_first(MotusGopCoders *coders, MotusGopCoder *helped, int ti
     }
 }
 
-MotusStatus motus_gop_coders_receive(MotusGopCoders *coders, MotusPacket **packet, int timeout_ms,
-                                     MotusError *error) {
+MotusStatus motus_gop_coders_receive(MotusGopCoders *coders, int at_end, MotusPacket **packet,
+                                     int timeout_ms, MotusError *error) {
     MotusPendingPicture *taken = NULL;
     MotusStatus status = MOTUS_AGAIN;
     pthread_mutex_lock(&coders->lock);
     MotusGopCoder *helped = &coders->coder[0];
     if (timeout_ms >= 0 || !motus_gop_coder_takes_help(helped)) helped = NULL;
-    if (helped) motus_gop_coder_begin_help(helped);
+    coders->helpers += helped != NULL;
     wait_for_first(coders, helped, timeout_ms);
     if (helped) motus_gop_coder_end_help(helped);
-    const MotusPendingPicture *p = coders->pending.first;
+    MotusPendingPicture *p = coders->pending.first;
     if (p && p->state == MOTUS_PENDING_DONE) {
         status = p->error.status;
-        if (status)
+        if (status) {
             *error = p->error; // the picture stays, and so does its error
-        else
-            taken = motus_pending_take(&coders->pending);
+        } else {
+            taken = p;
+            coders->pending.first = p->next;
+            if (!p->next) coders->pending.last = NULL;
+        }
     } else if (!p && coders->mini_gop.first && cause_of_loss(coders)->status) {
         *error = *cause_of_loss(coders);
         status = error->status;
+    } else if (!p && !coders->mini_gop.first && at_end) {
+        status = MOTUS_END;
     }
     pthread_mutex_unlock(&coders->lock);
     if (!taken) return status;
@@ -363,11 +324,4 @@ MotusStatus motus_gop_coders_receive(MotusGopCoders *coders, MotusPacket **packe
     taken->packet = NULL;
     motus_pending_free(taken);
     return MOTUS_OK;
-}
-
-int motus_gop_coders_empty(MotusGopCoders *coders) {
-    pthread_mutex_lock(&coders->lock);
-    int empty = !coders->pending.first && !coders->mini_gop.first;
-    pthread_mutex_unlock(&coders->lock);
-    return empty;
 }

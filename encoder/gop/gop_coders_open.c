@@ -6,7 +6,6 @@
 #include "common/error.h"
 #include "common/int_core.h"
 #include "common/threads.h"
-#include "encoder/gop/gop_coder.h"
 #include "encoder/gop/gop_coders.h"
 
 #define MIN_SLOTS 2 // pictures that are pending for a coder beside those being coded and unplanned
@@ -35,13 +34,6 @@ static void await_opening(MotusGopCoders *coders) {
     while (coders->opening) pthread_cond_wait(&coders->done, &coders->lock);
 }
 
-static int open_conditions(MotusGopCoders *coders) {
-    int good = !pthread_mutex_init(&coders->lock, NULL) && !motus_cond_open(&coders->done);
-    for (int k = 0; k < MOTUS_MAX_GOP_CODERS; k++)
-        good = good && !pthread_cond_init(&coders->coder[k].wake, NULL);
-    return good;
-}
-
 // Divides the coders among the executors, and opens the first one of each: a device takes longer to
 // open than a coder.
 static MotusStatus open_executors(MotusGopCoders *coders, const int *device, MotusError *error) {
@@ -61,16 +53,6 @@ static MotusStatus open_executors(MotusGopCoders *coders, const int *device, Mot
     return status;
 }
 
-// NULL: this build lacks the backend.
-static const MotusExecutorOps *find_ops(MotusBackend backend) {
-    if (backend == MOTUS_BACKEND_CPU) return &motus_executor_ops_cpu;
-#ifdef MOTUS_HAVE_CUDA
-    return &motus_executor_ops_cuda;
-#else
-    return NULL;
-#endif
-}
-
 MotusStatus motus_gop_coders_open(MotusGopCoders **out, const MotusStream *stream,
                                   MotusBackend backend, MotusError *error) {
     const MotusEncoderConfig *c = &stream->config;
@@ -83,11 +65,20 @@ MotusStatus motus_gop_coders_open(MotusGopCoders **out, const MotusStream *strea
     coders->begins = 1;
     motus_mini_gop_open(&coders->mini_gop, stream);
     coders->idr_pic_id = (uint32_t)c->first_gop;
-    coders->ops = find_ops(backend);
-    MotusStatus status = coders->ops ? MOTUS_OK : motus_device_check(error);
-    if (!status) status = coders->ops->find_devices(c, device, &coders->n_devices, error);
-    if (!status && !open_conditions(coders))
-        status = motus_fail(error, MOTUS_ERR_MEMORY, "no memory for locks");
+    coders->ops = &motus_executor_ops_cpu;
+    MotusStatus status = MOTUS_OK;
+#ifdef MOTUS_HAVE_CUDA
+    if (backend == MOTUS_BACKEND_CUDA) coders->ops = &motus_executor_ops_cuda;
+#else
+    if (backend == MOTUS_BACKEND_CUDA) status = motus_device_check(error); // says why there is none
+#endif
+    device[0] = -1, coders->n_devices = 1; // the CPU
+    if (!status && coders->ops->find_devices)
+        status = coders->ops->find_devices(c, device, &coders->n_devices, error);
+    int good = !pthread_mutex_init(&coders->lock, NULL) && !motus_cond_open(&coders->done);
+    for (int k = 0; k < MOTUS_MAX_GOP_CODERS; k++)
+        good = good && !pthread_cond_init(&coders->coder[k].wake, NULL);
+    if (!status && !good) status = motus_fail(error, MOTUS_ERR_MEMORY, "no memory for locks");
     if (status) {
         motus_free(coders);
         return status;
@@ -95,13 +86,17 @@ MotusStatus motus_gop_coders_open(MotusGopCoders **out, const MotusStream *strea
     const int looks_ahead = c->rate != MOTUS_RATE_QP;
     coders->n = count_coders(coders, device);
     coders->per_device = (coders->n + coders->n_devices - 1) / coders->n_devices;
-    coders->depth = looks_ahead && motus_rate_wants_sizes(&stream->rate.control)
-                        ? 1
-                        : coders->ops->depth(stream, coders->per_device);
+    const int waits = looks_ahead && motus_rate_wants_sizes(&stream->rate.control);
+    coders->depth =
+        waits || !coders->ops->depth ? 1 : coders->ops->depth(stream, coders->per_device);
     const int fewest = MIN_SLOTS + motus_max(2, coders->depth);
     coders->slots_per_coder = unplanned_pictures(stream) + c->bframes +
                               (coders->n == 1 ? fewest : motus_max(fewest, c->keyint));
-    motus_intake_open(&coders->intake, c->width, c->height, !coders->ops->codes_from_host);
+    coders->intake = (MotusIntake){.width = c->width,
+                                   .height = c->height,
+                                   .pool = {.width = 16 * stream->mb_width,
+                                            .height = 16 * stream->mb_height,
+                                            .pinned = !coders->ops->codes_from_host}};
     status = open_executors(coders, device, error);
     *out = coders;
     if (status) motus_gop_coders_close(out);
@@ -116,7 +111,10 @@ static void free_pictures(MotusPendingPicture *p) {
     }
 }
 
-static void end_threads(MotusGopCoders *coders) {
+// Slots go after all coders, which may read any of their executor's.
+void motus_gop_coders_close(MotusGopCoders **out) {
+    if (!out || !*out) return;
+    MotusGopCoders *coders = *out;
     pthread_mutex_lock(&coders->lock);
     coders->closing = 1;
     for (int k = 0; k < coders->n; k++) pthread_cond_signal(&coders->coder[k].wake);
@@ -126,22 +124,17 @@ static void end_threads(MotusGopCoders *coders) {
         if (coders->coder[k].coders && !coders->coder[k].has_thread)
             motus_gop_coder_stop(&coders->coder[k]);
     }
-}
-
-// Slots go after all coders, which may read any of their executor's.
-void motus_gop_coders_close(MotusGopCoders **out) {
-    if (!out || !*out) return;
-    MotusGopCoders *coders = *out;
-    end_threads(coders);
     for (int k = 0; k < MOTUS_MAX_GOP_CODERS; k++) {
         if (coders->coder[k].slots) coders->ops->close_slots(&coders->coder[k].slots);
+        motus_free(coders->coder[k].slot);
         pthread_cond_destroy(&coders->coder[k].wake);
     }
     for (int i = 0; i < coders->n_executors; i++)
-        coders->ops->close_device(&coders->executor[i].shared);
+        if (coders->executor[i].shared) coders->ops->close_device(&coders->executor[i].shared);
     free_pictures(coders->pending.first);
     free_pictures(coders->mini_gop.first);
-    motus_intake_close(&coders->intake);
+    motus_intake_cuda_close(&coders->intake.cuda);
+    motus_frame_pool_close(&coders->intake.pool);
     pthread_cond_destroy(&coders->done);
     pthread_mutex_destroy(&coders->lock);
     motus_free(coders);
@@ -155,14 +148,4 @@ int motus_gop_coders_count(MotusGopCoders *coders) {
     for (int i = 0; i < coders->n_executors; i++) n += coders->executor[i].max_coders;
     pthread_mutex_unlock(&coders->lock);
     return n;
-}
-
-int motus_gop_coders_device(const MotusGopCoders *coders) { return coders->executor[0].device; }
-
-size_t motus_gop_coders_bytes(const MotusGopCoders *coders) {
-    return coders->ops->coder_bytes(coders->stream, coders->slots_per_coder, coders->per_device);
-}
-
-int motus_gop_coders_store_packets(const MotusGopCoders *coders) {
-    return coders->ops->store != NULL;
 }

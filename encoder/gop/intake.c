@@ -6,17 +6,6 @@
 #include "yuv/image.h"
 #include "yuv/usable.h"
 
-void motus_intake_open(MotusIntake *in, int width, int height, int pinned) {
-    *in = (MotusIntake){.width = width, .height = height};
-    in->pool = (MotusFramePool){
-        .width = 16 * motus_mbs(width), .height = 16 * motus_mbs(height), .pinned = pinned};
-}
-
-void motus_intake_close(MotusIntake *in) {
-    motus_intake_cuda_close(&in->cuda);
-    motus_frame_pool_close(&in->pool);
-}
-
 MotusStatus motus_intake_take(MotusIntake *in, const MotusFrameSource *source, MotusFrame **whole,
                               MotusFrame **visible, MotusError *error) {
     *whole = *visible = NULL;
@@ -63,9 +52,4 @@ MotusStatus motus_image_intake_take(MotusImageIntake *in, const MotusImage *imag
     if (status) return motus_fail(error, status, "out of memory");
     *frame = in->host;
     return motus_image_convert(in->host, image, colour, &alone);
-}
-
-void motus_image_intake_close(MotusImageIntake *in) {
-    motus_frame_unref(&in->host);
-    motus_image_cuda_close(&in->cuda);
 }

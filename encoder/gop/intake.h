@@ -14,14 +14,10 @@ extern "C" {
 typedef struct MotusIntakeCuda MotusIntakeCuda;
 
 typedef struct MotusIntake {
-    int width, height; // visible, even
-    MotusFramePool pool;
+    int width, height;     // visible, even
+    MotusFramePool pool;   // of whole MBs
     MotusIntakeCuda *cuda; // NULL until a frame comes from a device
 } MotusIntake;
-
-// pinned: 1 asks for pinned host memory.
-void motus_intake_open(MotusIntake *intake, int width, int height, int pinned);
-void motus_intake_close(MotusIntake *intake); // accepts a zeroed one
 
 // Copies a frame of the visible size, which is the caller's again on return. *whole gets it padded
 // to whole MBs in host memory, *visible the same samples at the visible size. Both are references
@@ -51,7 +47,6 @@ typedef struct MotusImageIntake {
 MotusStatus motus_image_intake_take(MotusImageIntake *intake, const MotusImage *image,
                                     const MotusColour *colour, const MotusFrame **frame,
                                     MotusError *error);
-void motus_image_intake_close(MotusImageIntake *intake); // accepts a zeroed one
 
 // Finds the device that the image lies on, or the current one if each reads it.
 // MOTUS_ERR_ARGUMENT: memory that no device reads, or on several devices.

@@ -19,19 +19,6 @@ struct MotusIntakeCuda {
 
 namespace {
 
-MotusStatus download(const MotusIntakeCuda *in, const MotusFrame *whole, MotusError *error) {
-    MotusStatus status = MOTUS_OK;
-    for (int p = 0; p < 3 && !status; p++) {
-        const MotusPlane *from = &in->plane[p], *to = &whole->plane[p];
-        status = motus_cuda_check(cudaMemcpy2DAsync(to->data, (size_t)to->stride, from->data,
-                                                    (size_t)from->stride, (size_t)from->width,
-                                                    (size_t)from->height, cudaMemcpyDeviceToHost,
-                                                    in->ring.stream[0]),
-                                  "download of the frame", error);
-    }
-    return status;
-}
-
 void close_slot(MotusIntakeCuda *in) {
     if (in->device < 0) return;
     MotusOnDevice on(in->device);
@@ -53,27 +40,19 @@ MotusStatus open_slot(MotusIntakeCuda *in, int device, MotusError *error) {
 
 } // namespace
 
-namespace {
-
-MotusStatus open_intake(MotusIntakeCuda **intake, int width, int height, MotusError *error) {
-    MotusStatus status = motus_device_check(error);
-    if (status) return status;
-    MotusIntakeCuda *in = *intake = (MotusIntakeCuda *)motus_alloc(1, sizeof *in);
-    if (!in) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
-    for (int p = 0; p < 3; p++)
-        in->plane[p] = {NULL, p ? width / 2 : width, p ? width / 2 : width,
-                        p ? height / 2 : height};
-    in->device = -1;
-    return MOTUS_OK;
-}
-
-} // namespace
-
 MotusStatus motus_intake_cuda_take(MotusIntakeCuda **intake, const MotusFrameSource *source,
                                    MotusFrame *whole, MotusError *error) {
-    MotusStatus status =
-        *intake ? MOTUS_OK : open_intake(intake, whole->width, whole->height, error);
+    MotusStatus status = *intake ? MOTUS_OK : motus_device_check(error);
     if (status) return status;
+    if (!*intake) {
+        *intake = (MotusIntakeCuda *)motus_alloc(1, sizeof **intake);
+        if (!*intake) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
+        for (int p = 0; p < 3; p++) {
+            const int width = whole->width >> (p > 0), height = whole->height >> (p > 0);
+            (*intake)->plane[p] = {NULL, width, width, height};
+        }
+        (*intake)->device = -1;
+    }
     MotusIntakeCuda *in = *intake;
     int device = in->device;
     status = motus_device_frame_locate(source->frame, &device, error);
@@ -85,10 +64,17 @@ MotusStatus motus_intake_cuda_take(MotusIntakeCuda **intake, const MotusFrameSou
     if (status) return status;
     cudaEvent_t filled = in->ring.slot[0].uploaded;
     cudaStream_t down = in->ring.stream[0], stream = (cudaStream_t)source->stream;
-    status = motus_planes_copy_padded_cuda(in->plane, source->frame->plane, stream, error);
+    status = motus_planes_copy_padded_cuda(in->plane, source->frame->plane, 3, stream, error);
     if (!status) status = motus_cuda_check(cudaEventRecord(filled, stream), "record", error);
     if (!status) status = motus_cuda_check(cudaStreamWaitEvent(down, filled, 0), "wait", error);
-    if (!status) status = download(in, whole, error);
+    for (int p = 0; p < 3 && !status; p++) {
+        const MotusPlane *from = &in->plane[p], *to = &whole->plane[p];
+        status =
+            motus_cuda_check(cudaMemcpy2DAsync(to->data, (size_t)to->stride, from->data,
+                                               (size_t)from->stride, (size_t)from->width,
+                                               (size_t)from->height, cudaMemcpyDeviceToHost, down),
+                             "download of the frame", error);
+    }
     // Blocks after a failure, too: no download outlives the call.
     MotusStatus waited = motus_cuda_check(cudaStreamSynchronize(down), "download of the frame",
                                           status ? NULL : error);

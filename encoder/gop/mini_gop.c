@@ -42,8 +42,6 @@ MotusPendingPicture *motus_mini_gop_set_type(MotusMiniGop *m, int idr) {
     return p;
 }
 
-void motus_mini_gop_end(MotusMiniGop *m) { m->ended = 1; }
-
 // ---- Order --------------------------------------------------------------------------------------
 
 static MotusPendingPicture *remove_behind(MotusMiniGop *m, MotusPendingPicture *before) {
@@ -59,17 +57,6 @@ static MotusPendingPicture *remove_behind(MotusMiniGop *m, MotusPendingPicture *
     return p;
 }
 
-// Same as find_end with b_adapt.
-static int find_planned_end(const MotusMiniGop *m, MotusPendingPicture **before) {
-    int n = 1;
-    for (MotusPendingPicture *p = m->first; p && p->state == MOTUS_PENDING_READY;
-         p = p->next, n++) {
-        if (p->ends_mini_gop) return n;
-        *before = p;
-    }
-    return 0;
-}
-
 // Finds the mini-GOP that begins with the first held picture. Returns its pictures; 0: its end is
 // not known yet. *before: the one before its last, or NULL.
 static int find_end(const MotusMiniGop *m, MotusPendingPicture **before) {
@@ -77,7 +64,13 @@ static int find_end(const MotusMiniGop *m, MotusPendingPicture **before) {
     MotusPendingPicture *p = m->first;
     int n = 0;
     *before = NULL;
-    if (m->adapts) return find_planned_end(m, before);
+    if (m->adapts) { // the lookahead says where it ends
+        for (n = 1; p && p->state == MOTUS_PENDING_READY; p = p->next, n++) {
+            if (p->ends_mini_gop) return n;
+            *before = p;
+        }
+        return 0;
+    }
     for (; p != end && !p->params.idr && n <= m->bframes; p = p->next, n++) {
         *before = (MotusPendingPicture *)last;
         last = p;
@@ -100,14 +93,6 @@ static void add_times(MotusMiniGop *m, const MotusPendingPicture *p, int n) {
     for (; n; n--, p = p->next) m->pts[m->n_pts++] = p->pts;
 }
 
-// The k-th picture in coding order is decoded when picture k - delay in display order is shown.
-static int64_t take_time(MotusMiniGop *m) {
-    const int64_t pts = m->pts[0];
-    m->n_pts--;
-    for (int i = 0; i < m->n_pts; i++) m->pts[i] = m->pts[i + 1];
-    return pts;
-}
-
 // ---- Parameters of a picture that is taken ------------------------------------------------------
 
 static void number_idr(MotusMiniGop *m, MotusPendingPicture *p) {
@@ -120,27 +105,22 @@ static void number_idr(MotusMiniGop *m, MotusPendingPicture *p) {
     p->params.is_reference = 1;
 }
 
-// Fills in the references of a P picture: the last P or IDR picture, then the others, those coded
-// last first. A field of external MVs is of the first one. After a loss the first one is the newest
-// that is not lost. One command of the list puts it there, so that the others end before the newest
-// lost one.
-static void list_p_refs(const MotusMiniGop *m, MotusPictureParams *params) {
+// Fills in the last of n pictures of a mini-GOP. References: the last P or IDR picture, then the
+// others, those coded last first. A field of external MVs is of the first one. After a loss the
+// first one is the newest that is not lost. One command of the list puts it there, so that the
+// others end before the newest lost one.
+static void number_p(MotusMiniGop *m, MotusPictureParams *params, int n) {
     const int most = motus_has_external_field(params) ? 1 : m->references;
     const MotusDpbPicture *newest = motus_dpb_newest(&m->dpb);
     const int32_t first = m->bframes || !newest ? m->shown_p : newest->shown;
+    params->type = MOTUS_SLICE_P;
+    params->shown = m->shown_p + n;
+    params->is_reference = 1;
     params->ref_shown[0] = first;
     params->refs = 1;
     for (int i = 0; i < m->dpb.n && params->refs < most && !m->dpb.picture[i].is_lost; i++)
         if (m->dpb.picture[i].shown != first)
             params->ref_shown[params->refs++] = m->dpb.picture[i].shown;
-}
-
-// The last of n pictures of a mini-GOP.
-static void number_p(MotusMiniGop *m, MotusPendingPicture *p, int n) {
-    p->params.type = MOTUS_SLICE_P;
-    p->params.shown = m->shown_p + n;
-    p->params.is_reference = 1;
-    list_p_refs(m, &p->params);
     m->shown_p += n;
     motus_b_order(m->b, n, m->levels);
     m->n_b = n - 1;
@@ -148,8 +128,8 @@ static void number_p(MotusMiniGop *m, MotusPendingPicture *p, int n) {
 }
 
 // Fills in the references of a B picture: earlier ones and a later one, the nearest first, as lists
-// begin by default.
-static void list_b_refs(const MotusMiniGop *m, MotusPictureParams *params) {
+// begin by default. Chooses its direct mode by them.
+static void list_b_refs(MotusMiniGop *m, MotusPictureParams *params) {
     MotusDpbPicture entry[MOTUS_MAX_REFERENCES];
     const int n = motus_default_list(&m->dpb, MOTUS_SLICE_B, params->shown, 0, entry);
     params->refs = 0;
@@ -157,16 +137,12 @@ static void list_b_refs(const MotusMiniGop *m, MotusPictureParams *params) {
         params->ref_shown[params->refs++] = entry[i].shown;
     motus_default_list(&m->dpb, MOTUS_SLICE_B, params->shown, 1, entry);
     params->ref_shown[params->refs] = entry[0].shown;
-}
-
-// Returns the direct mode of a B picture whose references are listed.
-static MotusDirectMode direct_of(MotusMiniGop *m, const MotusPictureParams *params) {
-    const int32_t first = motus_dpb_find(&m->dpb, params->ref_shown[params->refs])->first;
-    if (m->direct != MOTUS_DIRECT_TEMPORAL) return m->direct;
-    if (m->spatial_references && params->is_reference) return MOTUS_DIRECT_SPATIAL;
+    params->direct = m->direct;
+    if (m->direct != MOTUS_DIRECT_TEMPORAL) return;
+    params->direct = MOTUS_DIRECT_SPATIAL;
+    if (m->spatial_references && params->is_reference) return;
     for (int k = 0; k < params->refs; k++)
-        if (params->ref_shown[k] == first) return MOTUS_DIRECT_TEMPORAL;
-    return MOTUS_DIRECT_SPATIAL;
+        if (params->ref_shown[k] == entry[0].first) params->direct = MOTUS_DIRECT_TEMPORAL;
 }
 
 // Takes the next B picture of the last mini-GOP.
@@ -184,20 +160,8 @@ static MotusPendingPicture *take_b(MotusMiniGop *m) {
     p->params.b_level = place->level;
     p->params.shown = m->shown_p - m->n_b + place->at;
     list_b_refs(m, &p->params);
-    p->params.direct = direct_of(m, &p->params);
     m->b_taken++;
     return p;
-}
-
-// Continues the intra refresh of the picture's reference. The first cycle begins where an IDR
-// picture would follow the last one.
-static void set_refresh(MotusMiniGop *m, MotusPictureParams *params) {
-    params->refresh_at = -m->refresh_period;
-    if (!m->refresh_period || params->type != MOTUS_SLICE_P) return;
-    const MotusDpbPicture *ref = motus_dpb_find(&m->dpb, params->ref_shown[0]);
-    params->refresh_at = ref->refresh + 1 == m->refresh_period ? 0 : ref->refresh + 1;
-    if (params->refresh_at < 0) return;
-    params->refresh = motus_refresh_at(m->mb_height, m->refresh_period, params->refresh_at);
 }
 
 static void complete(MotusMiniGop *m, MotusPendingPicture *p) {
@@ -208,7 +172,15 @@ static void complete(MotusMiniGop *m, MotusPendingPicture *p) {
         params->list_command[list] =
             motus_list_command(&m->dpb, params->type, params->shown, params->frame_num, list,
                                params->ref_shown[list ? params->refs : 0]);
-    set_refresh(m, params);
+    params->refresh_at = -m->refresh_period;
+    if (m->refresh_period && params->type == MOTUS_SLICE_P) {
+        // Continues the intra refresh of its reference. The first cycle begins where an IDR picture
+        // would follow the last one.
+        const int at = motus_dpb_find(&m->dpb, params->ref_shown[0])->refresh + 1;
+        params->refresh_at = at == m->refresh_period ? 0 : at;
+        if (params->refresh_at >= 0)
+            params->refresh = motus_refresh_at(m->mb_height, m->refresh_period, params->refresh_at);
+    }
     if (params->is_reference) {
         params->drop_command = motus_dpb_drop_command(&m->dpb, m->frame_num);
         motus_dpb_add(&m->dpb, params->shown, m->frame_num++, params->ref_shown,
@@ -216,7 +188,10 @@ static void complete(MotusMiniGop *m, MotusPendingPicture *p) {
         params->slot = m->dpb.picture[0].slot;
         m->dpb.picture[0].refresh = params->refresh_at;
     }
-    p->dts = take_time(m);
+    // The k-th picture in coding order is decoded when picture k - delay in display order is shown.
+    p->dts = m->pts[0];
+    m->n_pts--;
+    for (int i = 0; i < m->n_pts; i++) m->pts[i] = m->pts[i + 1];
 }
 
 // Links the plans of a mini-GOP in coding order. p: its P picture, the last one that was taken.
@@ -255,7 +230,7 @@ MotusPendingPicture *motus_mini_gop_take(MotusMiniGop *m) {
         if (!n) return NULL;
         add_times(m, p, n);
         p = remove_behind(m, before);
-        number_p(m, p, n);
+        number_p(m, &p->params, n);
         link_plans(m, p);
     }
     p->plan->mini_gop_left = (int)(m->shown_p - p->params.shown);

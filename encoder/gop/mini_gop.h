@@ -15,7 +15,7 @@ typedef struct MotusMiniGop {
     int adapts;                        // b_adapt: pictures are planned before they are taken
     MotusPendingPicture *first, *last; // held pictures, in display order
     MotusPendingPicture *untyped;      // oldest of them without a type
-    int ended;                         // no frames follow
+    int ended;                         // 1: no frames follow in the stream, or in its segment
     int levels;                        // of references among B pictures
     int references;                    // of P pictures, at most
     int b_refs;                        // of list 0 of B pictures, at most
@@ -53,8 +53,5 @@ MotusPendingPicture *motus_mini_gop_take(MotusMiniGop *m);
 // Tells that a receiver has lost a picture: P pictures that are taken from now on avoid it. Returns
 // 1 if that is possible, 0 if only an IDR picture helps, below 0 if no such picture was taken.
 int motus_mini_gop_reference_lost(MotusMiniGop *m, int64_t number);
-
-// Ends the stream, or a segment of it. The next frame put in begins another segment.
-void motus_mini_gop_end(MotusMiniGop *m);
 
 #endif

@@ -47,21 +47,3 @@ void motus_pending_advance(MotusPendingQueue *q, MotusPendingPicture *p, MotusPe
     for (int s = from; s < (int)state && s < MOTUS_PENDING_DONE; s++)
         while (q->oldest[s] && (int)q->oldest[s]->state > s) q->oldest[s] = q->oldest[s]->next;
 }
-
-MotusPendingPicture *motus_pending_take(MotusPendingQueue *q) {
-    MotusPendingPicture *p = q->first;
-    assert(p && p->state == MOTUS_PENDING_DONE);
-    q->first = p->next;
-    if (!q->first) q->last = NULL;
-    return p;
-}
-
-int64_t motus_pending_unfinished(const MotusPendingQueue *q) {
-    const MotusPendingPicture *oldest = q->oldest[MOTUS_PENDING_DONE - 1];
-    return oldest ? q->n_queued - oldest->index : 0;
-}
-
-MotusPendingPicture *motus_pending_follower(const MotusPendingPicture *p) {
-    MotusPendingPicture *next = p->next;
-    return next && !next->params.idr ? next : NULL;
-}

@@ -60,13 +60,4 @@ void motus_pending_append(MotusPendingQueue *queue, MotusPendingPicture *picture
 void motus_pending_advance(MotusPendingQueue *queue, MotusPendingPicture *picture,
                            MotusPendingState state);
 
-// Removes and returns the first picture, which is done. The caller frees it.
-MotusPendingPicture *motus_pending_take(MotusPendingQueue *queue);
-
-// Returns how many pictures were queued from the oldest unfinished one on.
-int64_t motus_pending_unfinished(const MotusPendingQueue *queue);
-
-// Returns the next picture of the same GOP; NULL if it is not queued yet.
-MotusPendingPicture *motus_pending_follower(const MotusPendingPicture *picture);
-
 #endif

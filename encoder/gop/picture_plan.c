@@ -48,8 +48,8 @@ MotusStatus motus_picture_plan_get(MotusPicturePlan *p, MotusLookahead *look, Mo
     if (!p->offset) return MOTUS_OK; // fixed QP
     p->b_lookahead = p->lookahead;
     if (p->b_offset) motus_lookahead_aq(look, &p->b_lookahead, p->b_offset);
-    p->n_future = motus_lookahead_costs(look, p->future_cost, p->future_flags, p->most_future);
-    p->ended = motus_lookahead_ended(look);
+    p->n_future =
+        motus_lookahead_costs(look, p->future_cost, p->future_flags, p->most_future, &p->ended);
     return MOTUS_OK;
 }
 
@@ -70,23 +70,6 @@ static void map_qps(MotusPicturePlan *p, const MotusRate *rate, const MotusStrea
     if (any) params->qp_offset = p->map;
 }
 
-static void add_refresh_offsets(const MotusPicturePlan *p, const MotusStream *s,
-                                const MotusRefresh *refresh) {
-    for (int i = 0; i < s->mb_width * s->mb_height; i++)
-        p->extra[i] = (int8_t)motus_clip(INT8_MIN, INT8_MAX,
-                                         p->extra[i] + motus_refresh_qp(refresh, i / s->mb_width));
-}
-
-// B pictures beside P pictures alone have the ratio's QP. Half of its offset is between a reference
-// and other pictures of its level, and between two levels.
-static int fixed_qp(const MotusEncoderConfig *c, const MotusPictureParams *params) {
-    const int halves = params->b_level + !params->is_reference;
-    if (params->idr) return motus_clip(0, 51, c->qp + c->qp_i_offset);
-    if (params->type == MOTUS_SLICE_P) return c->qp;
-    return motus_clip(
-        0, 51, c->qp + ((halves * motus_ratio_q8(c->pb_ratio) / 2 + MOTUS_QP_UNIT / 2) >> 8));
-}
-
 // ---- Pictures that are coded next ---------------------------------------------------------------
 
 typedef struct FutureList {
@@ -102,25 +85,6 @@ static void add_future(FutureList *list, uint64_t cost, int idr, int b) {
     list->b[list->n++] = (uint8_t)b;
 }
 
-// Returns the pictures of the mini-GOP that begins with future picture i. The last one that is
-// known ends it, as if the stream ended there.
-static int mini_gop_at(const MotusPicturePlan *p, int i, int bframes) {
-    int n = 0;
-    while (i + n < p->n_future && n <= bframes && !(p->future_flags[i + n] & MOTUS_FUTURE_IDR))
-        if (p->future_flags[i + n++] & MOTUS_FUTURE_P) break;
-    return n;
-}
-
-// Lists the mini-GOP of n pictures that begins with future picture i, in coding order.
-static void add_mini_gop(FutureList *list, const MotusPicturePlan *p, int i, int n, int levels) {
-    MotusBPlace place[MOTUS_MAX_BFRAMES];
-    motus_b_order(place, n, levels);
-    add_future(list, p->future_cost[i + n - 1], 0, MOTUS_NOT_B);
-    for (int k = 0; k + 1 < n; k++)
-        add_future(list, p->future_cost[i + place[k].at], 0,
-                   place[k].is_reference ? MOTUS_B_REFERENCE : MOTUS_B);
-}
-
 // Lists the pictures that are coded after this one, in coding order. The lookahead tells those that
 // are shown after it: a B picture leaves out the rest of its mini-GOP there, of which the P picture
 // is coded; the mini-GOP's other B pictures are known by their own plans.
@@ -132,13 +96,18 @@ static MotusFutureCosts list_future(const MotusPicturePlan *p, const MotusStream
     list->n = 0;
     for (const MotusPicturePlan *b = p->next_b; b; b = b->next_b)
         add_future(list, b->lookahead.cost, 0, b->is_reference ? MOTUS_B_REFERENCE : MOTUS_B);
-    for (int i = p->mini_gop_left; i < p->n_future;) {
-        const int n = mini_gop_at(p, i, bframes);
-        if (n)
-            add_mini_gop(list, p, i, n, levels);
-        else
-            add_future(list, p->future_cost[i], 1, MOTUS_NOT_B);
-        i += n ? n : 1;
+    for (int i = p->mini_gop_left, n; i < p->n_future; i += motus_max(n, 1)) {
+        // Pictures of the mini-GOP that begins here. The last one that is known ends it, as if the
+        // stream ended there.
+        for (n = 0;
+             i + n < p->n_future && n <= bframes && !(p->future_flags[i + n] & MOTUS_FUTURE_IDR);)
+            if (p->future_flags[i + n++] & MOTUS_FUTURE_P) break;
+        add_future(list, p->future_cost[i + motus_max(n - 1, 0)], !n, MOTUS_NOT_B);
+        MotusBPlace place[MOTUS_MAX_BFRAMES];
+        if (n) motus_b_order(place, n, levels);
+        for (int k = 0; k + 1 < n; k++)
+            add_future(list, p->future_cost[i + place[k].at], 0,
+                       place[k].is_reference ? MOTUS_B_REFERENCE : MOTUS_B);
     }
     return (MotusFutureCosts){list->cost, list->idr, list->n, p->ended, list->b};
 }
@@ -164,10 +133,18 @@ static void become_b(MotusPicturePlan *p, const MotusLookaheadSettings *s, int i
 void motus_picture_plan_begin(MotusPicturePlan *p, MotusRate *rate, const MotusStream *s,
                               MotusPictureParams *params) {
     const MotusEncoderConfig *c = &s->config;
-    if (params->refresh.end) add_refresh_offsets(p, s, &params->refresh);
-    params->moves = motus_moves(p->lookahead.cost, p->lookahead.intra);
+    for (int i = 0; i < s->mb_width * s->mb_height && params->refresh.end; i++)
+        if (motus_is_refreshed(&params->refresh, i / s->mb_width))
+            p->extra[i] = (int8_t)motus_max(INT8_MIN, p->extra[i] - MOTUS_REFRESH_FINER);
+    params->moves = 8 * p->lookahead.cost > 3 * p->lookahead.intra;
     if (c->rate == MOTUS_RATE_QP) {
-        params->qp = fixed_qp(c, params);
+        // B pictures beside P pictures alone have the ratio's QP. Half of its offset is between a
+        // reference and other pictures of its level, and between two levels.
+        const int halves = params->b_level + !params->is_reference,
+                  b_offset = (halves * motus_ratio_q8(c->pb_ratio) / 2 + MOTUS_QP_UNIT / 2) >> 8;
+        params->qp = params->idr                     ? motus_clip(0, 51, c->qp + c->qp_i_offset)
+                     : params->type == MOTUS_SLICE_P ? c->qp
+                                                     : motus_clip(0, 51, c->qp + b_offset);
     } else {
         FutureList list;
         if (params->type == MOTUS_SLICE_B) become_b(p, &s->rate.lookahead, params->is_reference);
@@ -179,8 +156,9 @@ void motus_picture_plan_begin(MotusPicturePlan *p, MotusRate *rate, const MotusS
         p->lookahead.refreshed = params->refresh.end > 0;
         p->qp_q8 = motus_rate_qp(rate, &p->lookahead, &future, p->duration);
         p->again = (int)(rate->coded_again - before);
-        params->hrd = (MotusHrdTiming){.initial = motus_vbv_removal_delay(&rate->vbv),
-                                       .whole = motus_vbv_size_delay(&rate->vbv),
+        const MotusVbv *vbv = &rate->vbv;
+        params->hrd = (MotusHrdTiming){.initial = (uint32_t)motus_vbv_delay(vbv, vbv->fullness),
+                                       .whole = (uint32_t)motus_vbv_delay(vbv, vbv->size),
                                        .since_idr = 2 * (uint32_t)rate->since_idr};
     }
     map_qps(p, rate, s, params);

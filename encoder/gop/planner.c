@@ -39,29 +39,26 @@ static MotusStatus check_log(const MotusPlanner *p, const MotusLookaheadPlan *pl
 
 // Hands out the plans that the lookahead can make now.
 static MotusStatus hand_out_plans(MotusPlanner *p) {
-    MotusPicturePlan *plan;
+    MotusPicturePlan *plan = motus_gop_coders_planned(p->coders, NULL);
     MotusStatus status = MOTUS_OK;
-    while (!status && (plan = motus_gop_coders_unplanned(p->coders))) {
+    while (!status && plan) {
         status = motus_picture_plan_get(plan, p->look, &p->lost);
         if (!status) status = check_log(p, &plan->lookahead, &p->lost);
-        if (!status) motus_gop_coders_planned(p->coders, plan);
+        if (!status) plan = motus_gop_coders_planned(p->coders, plan);
     }
     return status < 0 ? status : MOTUS_OK;
-}
-
-// Sets the type of the oldest picture without one, once the lookahead knows it.
-static MotusStatus set_type(MotusPlanner *p) {
-    int idr;
-    MotusStatus status = motus_lookahead_wait_type(p->look, &idr, &p->lost);
-    if (!status) motus_gop_coders_set_type(p->coders, idr);
-    return status;
 }
 
 // Does the job of a picture, or of the end. If it fails, the stream ends before the first picture
 // without a plan.
 static MotusStatus do_job(MotusPlanner *p, int is_end) {
     if (p->lost.status) return p->lost.status;
-    MotusStatus status = p->type_later && !is_end ? set_type(p) : MOTUS_OK;
+    MotusStatus status = MOTUS_OK;
+    if (p->type_later && !is_end) { // of the oldest picture without one, once it is known
+        int idr;
+        status = motus_lookahead_wait_type(p->look, &idr, &p->lost);
+        if (!status) motus_gop_coders_set_type(p->coders, idr);
+    }
     if (is_end) motus_lookahead_end(p->look);
     if (is_end) motus_gop_coders_end(p->coders);
     if (!status) status = hand_out_plans(p);
@@ -106,8 +103,8 @@ MotusStatus motus_planner_open(MotusPlanner **planner, const MotusStream *stream
         motus_free(p);
         return MOTUS_ERR_MEMORY;
     }
-    p->has_thread = p->type_later && motus_gop_coders_have_threads(coders) &&
-                    !pthread_create(&p->thread, NULL, run, p);
+    p->has_thread =
+        p->type_later && coders->coder[0].has_thread && !pthread_create(&p->thread, NULL, run, p);
     *planner = p;
     return MOTUS_OK;
 }
@@ -139,33 +136,19 @@ void motus_planner_begin(MotusPlanner *p) {
     motus_gop_coders_expect(p->coders, 1);
 }
 
-static void leave_job(MotusPlanner *p, int is_end) {
+MotusStatus motus_planner_sent(MotusPlanner *p, MotusStatus sent, int is_end, MotusError *error) {
+    if (!p->has_thread) {
+        const MotusStatus status = sent ? sent : do_job(p, is_end);
+        if (!sent && status) *error = p->lost;
+        return status;
+    }
+    if (sent || is_end) motus_gop_coders_expect(p->coders, sent ? -1 : 1);
+    if (sent) return sent;
     pthread_mutex_lock(&p->lock);
     p->sent++;
     p->ended = is_end;
     pthread_cond_broadcast(&p->changed);
     pthread_mutex_unlock(&p->lock);
-}
-
-static MotusStatus do_job_here(MotusPlanner *p, int is_end, MotusError *error) {
-    const MotusStatus status = do_job(p, is_end);
-    if (status) *error = p->lost;
-    return status;
-}
-
-MotusStatus motus_planner_sent(MotusPlanner *p, MotusStatus sent, MotusError *error) {
-    if (!p->has_thread) return sent ? sent : do_job_here(p, 0, error);
-    if (sent)
-        motus_gop_coders_expect(p->coders, -1);
-    else
-        leave_job(p, 0);
-    return sent;
-}
-
-MotusStatus motus_planner_end(MotusPlanner *p, MotusError *error) {
-    if (!p->has_thread) return do_job_here(p, 1, error);
-    motus_gop_coders_expect(p->coders, 1);
-    leave_job(p, 1);
     return MOTUS_OK;
 }
 

@@ -133,19 +133,18 @@ typedef struct MotusI4Edge {
     uint8_t half_at[2], smooth_at[3], left_at, last_at; // further copies in `runs`
 } MotusI4Edge;
 
-// Returns the place of sample j of the line on the canvas, relative to the block. Before the line
-// its first sample repeats, behind it the one at `right`.
-MOTUS_WARP int motus_i4_offset(int j, int right) {
-    if (j < MOTUS_LINE_CORNER) return (3 - motus_max(j, 0)) * MOTUS_CANVAS_STRIDE - 1;
-    return motus_min(j - MOTUS_LINE_TOP, right) - MOTUS_CANVAS_STRIDE;
-}
-
 MOTUS_WARP MotusI4Edge motus_i4_edge(int j) {
     const int nowhere = MOTUS_RUN_NOWHERE + 4 * j;
     MotusI4Edge edge;
     for (int right = 0; right < 2; right++)
-        for (int i = 0; i < 3; i++)
-            edge.from[right][i] = (int16_t)motus_i4_offset(j - 1 + i, right ? 7 : 3);
+        for (int i = 0; i < 3; i++) {
+            // Before the line its first sample repeats, behind it the last one.
+            const int at = j - 1 + i, last = right ? 7 : 3;
+            edge.from[right][i] =
+                (int16_t)(at < MOTUS_LINE_CORNER
+                              ? (3 - motus_max(at, 0)) * MOTUS_CANVAS_STRIDE - 1
+                              : motus_min(at - MOTUS_LINE_TOP, last) - MOTUS_CANVAS_STRIDE);
+        }
     edge.half_at[0] = (uint8_t)(j < 4    ? MOTUS_RUN_HD + 2 * j
                                 : j <= 6 ? MOTUS_RUN_VR2 + j - 3
                                          : nowhere);
@@ -200,11 +199,6 @@ MOTUS_WARP int motus_i4_mode_of_eight(void) {
     return j + (j >= MOTUS_I4_DOWN_LEFT) + (j >= MOTUS_I4_VERTICAL_LEFT - 1);
 }
 
-// Returns the lane of eight that has a mode.
-MOTUS_WARP int motus_i4_lane_of_mode(int mode) {
-    return mode - (mode > MOTUS_I4_DOWN_LEFT) - (mode > MOTUS_I4_VERTICAL_LEFT);
-}
-
 // Returns the least key of eight lanes.
 MOTUS_WARP uint32_t motus_least_of_eight(uint32_t key) {
     for (int bit = 4; bit; bit >>= 1) {
@@ -214,21 +208,10 @@ MOTUS_WARP uint32_t motus_least_of_eight(uint32_t key) {
     return key;
 }
 
-// Returns four bytes of `runs` from byte `at` <= 88 on.
-MOTUS_WARP uint32_t motus_i4_row(const uint32_t runs[40], int at) {
-    uint64_t both = runs[at >> 2] | (uint64_t)runs[(at >> 2) + 1] << 32;
+// Returns four bytes of `runs` from byte `at` on, also of Intra8x8.
+MOTUS_WARP uint32_t motus_run_word(const uint32_t *runs, int at) {
+    const uint64_t both = runs[at >> 2] | (uint64_t)runs[(at >> 2) + 1] << 32;
     return (uint32_t)(both >> (8 * (at & 3)));
-}
-
-MOTUS_WARP int motus_i4_dc(const uint32_t runs[40], int has) {
-    const int left = motus_sum_of_samples(runs[0]),
-              top = motus_sum_of_samples(motus_i4_row(runs, MOTUS_LINE_TOP));
-    const int both = (has & MOTUS_HAS_LEFT ? left : 512) + (has & MOTUS_HAS_TOP ? top : 512);
-    const int one = (has & MOTUS_HAS_LEFT ? left : 0) + (has & MOTUS_HAS_TOP ? top : 0);
-    const int sides = has & (MOTUS_HAS_LEFT | MOTUS_HAS_TOP);
-    return sides && sides != (MOTUS_HAS_LEFT | MOTUS_HAS_TOP)
-               ? (one + 2) >> 2
-               : (both + 4) >> 3; // 128 if neither exists
 }
 
 // Predicts a block by a lane's mode. Returns (SATD + lambda * bits + 1) << 4 | mode, never 0, or
@@ -238,10 +221,17 @@ MOTUS_WARP uint32_t motus_i4_mode(uint32_t pred[4], const uint32_t runs[40],
                                   const MotusModeCosts *costs, uint32_t unit, int has,
                                   int predicted, uint32_t rows, int mode) {
     const int allowed = mode < MOTUS_I4_MODES && motus_intra4x4_allowed(mode, has);
-    const uint32_t dc = (uint32_t)motus_i4_dc(runs, has) * 0x01010101u,
-                   flat = mode == MOTUS_I4_DC ? UINT32_MAX : 0;
+    const int left = motus_sum_of_samples(runs[0]),
+              top = motus_sum_of_samples(motus_run_word(runs, MOTUS_LINE_TOP));
+    const int both = (has & MOTUS_HAS_LEFT ? left : 512) + (has & MOTUS_HAS_TOP ? top : 512);
+    const int one = (has & MOTUS_HAS_LEFT ? left : 0) + (has & MOTUS_HAS_TOP ? top : 0);
+    const int sides = has & (MOTUS_HAS_LEFT | MOTUS_HAS_TOP);
+    const int mean = sides && sides != (MOTUS_HAS_LEFT | MOTUS_HAS_TOP)
+                         ? (one + 2) >> 2
+                         : (both + 4) >> 3; // 128 if neither exists
+    const uint32_t dc = (uint32_t)mean * 0x01010101u, flat = mode == MOTUS_I4_DC ? UINT32_MAX : 0;
     for (int y = 0; y < 4; y++) { // no branch: the loads of all rows overlap
-        const uint32_t row = motus_i4_row(runs, (int)(rows >> (8 * y) & 255));
+        const uint32_t row = motus_run_word(runs, (int)(rows >> (8 * y) & 255));
         pred[y] = row ^ ((row ^ dc) & flat);
     }
     const uint32_t cost =

@@ -3,7 +3,7 @@
 // then a lane a mode, then eight lanes a trial, two coefficients each. In a step of one block the
 // second half computes the same, and its result is dropped. If no mode reads samples above right
 // (keeps_left), those with the same x + y are: seven steps of up to four blocks, eight lanes each.
-// Equals motus_code_intra4x4 (intra_trial_cpu.h): suite `lanes`, and `gpu_decide` on a device.
+// Equals code_4x4 (intra.c): suite `lanes`, and `gpu_decide` on a device.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_INTRA_INTRA4X4_WARP_CUH
 #define ENCODER_INTRA_INTRA4X4_WARP_CUH
@@ -51,7 +51,7 @@ MOTUS_WARP MotusI4Basis motus_i4_basis(const MotusLevelPair *pair) {
 
 // Transforms four rows of samples (not residuals) into a lane's two coefficients of
 // motus_forward4x4.
-MOTUS_WARP void motus_i4_forward(int coef[2], const uint32_t rows[4], const MotusI4Basis *basis) {
+MOTUS_WARP void i4_forward(int coef[2], const uint32_t rows[4], const MotusI4Basis *basis) {
     for (int h = 0; h < 2; h++) {
         coef[h] = 0;
         for (int y = 0; y < 4; y++)
@@ -61,8 +61,7 @@ MOTUS_WARP void motus_i4_forward(int coef[2], const uint32_t rows[4], const Motu
 
 // Computes two outputs of motus_inverse4, 0 and 3 (outer) or 1 and 2: they are even + odd and even
 // - odd.
-MOTUS_WARP void motus_i4_inverse_pair(int *even, int *odd, int v0, int v1, int v2, int v3,
-                                      int outer) {
+MOTUS_WARP void i4_inverse_pair(int *even, int *odd, int v0, int v1, int v2, int v3, int outer) {
     const int a = outer ? v1 : v1 >> 1, b = outer ? v3 >> 1 : v3;
     *even = outer ? v0 + v2 : v0 - v2;
     *odd = outer ? a + b : a - b;
@@ -70,26 +69,20 @@ MOTUS_WARP void motus_i4_inverse_pair(int *even, int *odd, int v0, int v1, int v
 
 // Reconstructs a lane's two samples from scaled coefficients: lane k of eight has column k & 3,
 // rows k >> 2 and 3 - (k >> 2).
-MOTUS_WARP void motus_i4_samples(int sample[2], const int16_t coef[16], const uint32_t pred[4]) {
+MOTUS_WARP void i4_samples(int sample[2], const int16_t coef[16], const uint32_t pred[4]) {
     const int x = motus_lane() & 3, row = motus_lane() >> 2 & 1, outer = x == 0 || x == 3;
     int v[4], even, odd;
     uint32_t words[8];
     memcpy(words, __builtin_assume_aligned(coef, 16), 32);
     for (int y = 0; y < 4; y++) {
-        motus_i4_inverse_pair(&even, &odd, (int16_t)words[2 * y], (int16_t)(words[2 * y] >> 16),
-                              (int16_t)words[2 * y + 1], (int16_t)(words[2 * y + 1] >> 16), outer);
+        i4_inverse_pair(&even, &odd, (int16_t)words[2 * y], (int16_t)(words[2 * y] >> 16),
+                        (int16_t)words[2 * y + 1], (int16_t)(words[2 * y + 1] >> 16), outer);
         v[y] = (int16_t)(x < 2 ? even + odd : even - odd);
     }
-    motus_i4_inverse_pair(&even, &odd, v[0], v[1], v[2], v[3], !row);
+    i4_inverse_pair(&even, &odd, v[0], v[1], v[2], v[3], !row);
     const uint32_t above = row ? pred[1] : pred[0], below = row ? pred[2] : pred[3];
     sample[0] = motus_clip_u8(motus_word_sample(above, x) + ((int16_t)(even + odd + 32) >> 6));
     sample[1] = motus_clip_u8(motus_word_sample(below, x) + ((int16_t)(even - odd + 32) >> 6));
-}
-
-// Returns the squared error of those two samples.
-MOTUS_WARP uint32_t motus_i4_error(const int sample[2], const int src[2]) {
-    const int above = src[0] - sample[0], below = src[1] - sample[1];
-    return (uint32_t)(above * above + below * below);
 }
 
 // ---- The MB -------------------------------------------------------------------------------------
@@ -160,7 +153,7 @@ MOTUS_WARP void motus_i4_transform_source(int16_t source[16][16], uint8_t sample
         uint32_t rows[4];
         int coef[2];
         for (int y = 0; y < 4; y++) rows[y] = motus_word_get(from + y * stride);
-        motus_i4_forward(coef, rows, basis);
+        i4_forward(coef, rows, basis);
         for (int h = 0; h < 2; h++) {
             source[blk][2 * k + h] = (int16_t)coef[h];
             samples[blk][2 * k + h] = from[(h ? 3 - (k >> 2) : k >> 2) * stride + (k & 3)];
@@ -176,11 +169,8 @@ typedef struct MotusI4Block {
     int has, kept; // kept 0: the result is dropped
     int from[3];   // motus_i4_line
     int source[2]; // this lane's two coefficients of the source
-    int src[2];    // this lane's two samples of the source (motus_i4_samples)
+    int src[2];    // this lane's two samples of the source (i4_samples)
 } MotusI4Block;
-
-// Returns the number of an MB's steps.
-MOTUS_WARP int motus_i4_steps(int keeps_left) { return keeps_left ? 7 : 10; }
 
 // Returns these lanes' block of those with x + 2y == step, or x + y; the last one is also that of
 // lanes without.
@@ -214,8 +204,7 @@ typedef struct MotusI4Trial {
 } MotusI4Trial;
 
 // Stores the trial of the eight lanes whose mode is the best so far.
-MOTUS_WARP void motus_i4_keep(const MotusI4Memory *m, const MotusI4Block *b,
-                              const MotusI4Trial *t) {
+MOTUS_WARP void i4_keep(const MotusI4Memory *m, const MotusI4Block *b, const MotusI4Trial *t) {
     const int k = motus_lane() & 7, x = b->blk & 3, y = b->blk >> 2, row = k >> 2;
     uint8_t *at = m->canvas + b->at + (k & 3);
     MotusI4Lanes *s = m->s;
@@ -231,50 +220,44 @@ MOTUS_WARP void motus_i4_keep(const MotusI4Memory *m, const MotusI4Block *b,
     s->mode_bits[b->blk] = t->mode_bits;
 }
 
-// Parameters that a block's neighbours set.
-typedef struct MotusI4Around {
-    int predicted, context; // mode; context of its levels
-} MotusI4Around;
-
-MOTUS_WARP MotusI4Around motus_i4_around(const MotusI4Mb *mb, const MotusI4Lanes *s,
-                                         const MotusI4Block *b) {
+// Returns the predicted mode of a block, and the context of its levels.
+MOTUS_WARP int i4_predicted(const MotusI4Mb *mb, const MotusI4Lanes *s, const MotusI4Block *b,
+                            int *context) {
     const int x = b->blk & 3, y = b->blk >> 2, left = s->mode[y + 1][x], above = s->mode[y][x + 1];
-    const MotusI4Around around = {
-        left < 0 || above < 0 ? (int)MOTUS_I4_DC : motus_min(left, above),
-        motus_count_context(s->count[y + 1][x], s->count[y][x + 1], 1, &mb->levels)};
-    return around;
+    *context = motus_count_context(s->count[y + 1][x], s->count[y][x + 1], 1, &mb->levels);
+    return left < 0 || above < 0 ? (int)MOTUS_I4_DC : motus_min(left, above);
 }
 
 // Codes a block by a mode, by eight lanes. from: the lane that has predicted it, own_pred.
-MOTUS_WARP MotusI4Trial motus_i4_try(const MotusI4Mb *mb, const MotusI4Memory *m,
-                                     const MotusI4Block *b, const MotusI4Around *around, int active,
-                                     int mode, const uint32_t own_pred[4], int from) {
+MOTUS_WARP MotusI4Trial i4_try(const MotusI4Mb *mb, const MotusI4Memory *m, const MotusI4Block *b,
+                               int predicted, int context, int active, int mode,
+                               const uint32_t own_pred[4], int from) {
     const int group = motus_lane() >> 3;
     MotusI4Lanes *s = m->s;
     MotusI4Trial t;
     uint32_t pred[4];
     int coef[2];
     t.mode = mode;
-    t.mode_bits = motus_i4_mode_bits(mode, around->predicted, &mb->modes);
+    t.mode_bits = motus_i4_mode_bits(mode, predicted, &mb->modes);
     for (int i = 0; i < 4; i++) pred[i] = motus_lanes_shuffle(own_pred[i], from);
-    motus_i4_forward(coef, pred, &mb->basis);
+    i4_forward(coef, pred, &mb->basis);
     for (int h = 0; h < 2; h++) coef[h] = b->source[h] - coef[h];
-    t.levels =
-        motus_eight_levels_intra(s->level[group], coef, &mb->pair, active, 2, around->context,
-                                 &mb->qp.luma, &mb->levels, mb->costs, &t.own);
+    t.levels = motus_eight_levels_intra(s->level[group], coef, &mb->pair, active, 2, context,
+                                        &mb->qp.luma, &mb->levels, mb->costs, &t.own);
     for (int h = 0; h < 2; h++)
         s->coef[group][mb->pair.at[h]] =
             (int16_t)(motus_dequant(motus_pair_level(&t.own, h), mb->pair.dequant[h],
                                     mb->qp.luma.qp / 6) &
                       -(t.levels.n != 0)); // no branch
     motus_lanes_sync();                    // coefficients are written
-    motus_i4_samples(t.sample, s->coef[group], pred);
-    t.error = motus_i4_error(t.sample, b->src);
+    i4_samples(t.sample, s->coef[group], pred);
+    const int above = b->src[0] - t.sample[0], below = b->src[1] - t.sample[1];
+    t.error = (uint32_t)(above * above + below * below);
     return t;
 }
 
-// Returns its RD cost.
-MOTUS_WARP uint32_t motus_i4_cost(const MotusI4Mb *mb, const MotusI4Trial *t, int active) {
+// Returns the RD cost of a trial, UINT32_MAX if it is not active.
+MOTUS_WARP uint32_t i4_cost(const MotusI4Mb *mb, const MotusI4Trial *t, int active) {
     const uint32_t ssd = motus_lanes_group_sum(t->error, 8), bits = t->levels.bits + t->mode_bits;
     return active ? motus_rd_cost_in(motus_unit_of(&mb->levels), ssd, bits, mb->qp.lambda_ssd_q8)
                   : UINT32_MAX;
@@ -282,16 +265,16 @@ MOTUS_WARP uint32_t motus_i4_cost(const MotusI4Mb *mb, const MotusI4Trial *t, in
 
 // Codes a block by the best of the `most` modes that are cheapest by SATD, two trials at a time.
 // Returns its cost, if `asked` is set or there is a choice.
-MOTUS_WARP uint32_t motus_i4_block_of_half(const MotusI4Mb *mb, const MotusI4Memory *m,
-                                           const MotusI4Block *b, int most, int asked) {
+MOTUS_WARP uint32_t i4_block_of_half(const MotusI4Mb *mb, const MotusI4Memory *m,
+                                     const MotusI4Block *b, int most, int asked) {
     const int lane = motus_lane(), slot = lane >> 3 & 1;
     uint32_t *runs = m->s->runs[lane >> 4], best = UINT32_MAX, least_key = 0, own_pred[4];
-    const MotusI4Around around = motus_i4_around(mb, m->s, b);
+    int context;
+    const int predicted = i4_predicted(mb, m->s, b, &context);
     motus_i4_line(runs, m->canvas, b->from, &mb->edge, lane & 15);
     motus_lanes_sync(); // the line is written
-    uint32_t key =
-        motus_i4_mode(own_pred, runs, m->minus[b->blk], &mb->qp, &mb->modes,
-                      motus_unit_of(&mb->levels), b->has, around.predicted, mb->rows, mb->mode);
+    uint32_t key = motus_i4_mode(own_pred, runs, m->minus[b->blk], &mb->qp, &mb->modes,
+                                 motus_unit_of(&mb->levels), b->has, predicted, mb->rows, mb->mode);
     MOTUS_ONE_BODY
     for (int first = 0; first < most; first += 2) {
         uint32_t two[2]; // the least of half a warp
@@ -301,47 +284,50 @@ MOTUS_WARP uint32_t motus_i4_block_of_half(const MotusI4Mb *mb, const MotusI4Mem
         const int active = chosen != UINT32_MAX && first + slot < most,
                   mode = active ? (int)(chosen & 15) : (int)MOTUS_I4_DC;
         const MotusI4Trial t =
-            motus_i4_try(mb, m, b, &around, active, mode, own_pred, (lane & 16) + mode);
+            i4_try(mb, m, b, predicted, context, active, mode, own_pred, (lane & 16) + mode);
         int wins = !slot;
         if (most > 1 || asked) {
-            const uint32_t cost = motus_i4_cost(mb, &t, active),
+            const uint32_t cost = i4_cost(mb, &t, active),
                            other = motus_lanes_shuffle(cost, lane ^ 8),
                            least = other < cost ? other : cost;
             wins = cost < best && (slot ? cost < other : cost <= other);
             best = least < best ? least : best;
         }
-        if (b->kept && wins) motus_i4_keep(m, b, &t);
+        if (b->kept && wins) i4_keep(m, b, &t);
         motus_lanes_sync(); // the trial is stored; all have read the coefficients
     }
     return best;
 }
 
-// The same with eight lanes a block and one trial at a time, where no mode reads samples above
-// right.
-MOTUS_WARP uint32_t motus_i4_block_of_eight(const MotusI4Mb *mb, const MotusI4Memory *m,
-                                            const MotusI4Block *b, int most, int asked) {
+// Codes a block by eight lanes, one trial at a time, where no mode reads samples above right.
+// Returns its cost as i4_block_of_half does.
+MOTUS_WARP uint32_t i4_block_of_eight(const MotusI4Mb *mb, const MotusI4Memory *m,
+                                      const MotusI4Block *b, int most, int asked) {
     const int lane = motus_lane();
     uint32_t *runs = m->s->runs[lane >> 3], best = UINT32_MAX, least_key = 0, own_pred[4];
-    const MotusI4Around around = motus_i4_around(mb, m->s, b);
+    int context;
+    const int predicted = i4_predicted(mb, m->s, b, &context);
     motus_i4_line_of_eight(runs, m->canvas, b->at, &mb->edge);
     motus_lanes_sync(); // the line is written
     const uint32_t key =
         motus_i4_mode(own_pred, runs, m->minus[b->blk], &mb->qp, &mb->modes,
-                      motus_unit_of(&mb->levels), b->has, around.predicted, mb->rows, mb->mode);
+                      motus_unit_of(&mb->levels), b->has, predicted, mb->rows, mb->mode);
     MOTUS_ONE_BODY
     for (int i = 0; i < most; i++) {
         least_key = motus_least_of_eight(key > least_key ? key : UINT32_MAX);
         const int active = least_key != UINT32_MAX,
                   mode = active ? (int)(least_key & 15) : (int)MOTUS_I4_DC;
-        const MotusI4Trial t = motus_i4_try(mb, m, b, &around, active, mode, own_pred,
-                                            (lane & 24) + motus_i4_lane_of_mode(mode));
+        // The lane of eight that has the mode (motus_i4_mode_of_eight).
+        const int from = mode - (mode > MOTUS_I4_DOWN_LEFT) - (mode > MOTUS_I4_VERTICAL_LEFT);
+        const MotusI4Trial t =
+            i4_try(mb, m, b, predicted, context, active, mode, own_pred, (lane & 24) + from);
         int wins = 1;
         if (most > 1 || asked) {
-            const uint32_t cost = motus_i4_cost(mb, &t, active);
+            const uint32_t cost = i4_cost(mb, &t, active);
             wins = cost < best;
             best = wins ? cost : best;
         }
-        if (b->kept && wins) motus_i4_keep(m, b, &t);
+        if (b->kept && wins) i4_keep(m, b, &t);
         motus_lanes_sync(); // the trial is stored; all have read the coefficients
     }
     return best;
@@ -350,8 +336,8 @@ MOTUS_WARP uint32_t motus_i4_block_of_eight(const MotusI4Mb *mb, const MotusI4Me
 // Codes the blocks of a step.
 MOTUS_WARP uint32_t motus_i4_block(const MotusI4Mb *mb, const MotusI4Memory *m,
                                    const MotusI4Block *b, int most, int asked) {
-    return mb->keeps_left ? motus_i4_block_of_eight(mb, m, b, most, asked)
-                          : motus_i4_block_of_half(mb, m, b, most, asked);
+    return mb->keeps_left ? i4_block_of_eight(mb, m, b, most, asked)
+                          : i4_block_of_half(mb, m, b, most, asked);
 }
 
 #endif

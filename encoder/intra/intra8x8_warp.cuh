@@ -1,6 +1,6 @@
 // Intra8x8 of an MB by a warp, block after block: a lane a sample of the edge, four lanes a mode,
 // then eight lanes a trial.
-// Equals motus_code_intra8x8 (intra_search_cpu.h): suite `lanes`, and `gpu_decide` on a device.
+// Equals code_8x8 (intra.c): suite `lanes`, and `gpu_decide` on a device.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_INTRA_INTRA8X8_WARP_CUH
 #define ENCODER_INTRA_INTRA8X8_WARP_CUH
@@ -36,7 +36,7 @@ typedef struct __attribute__((aligned(16))) MotusI8Lanes {
 // ---- Prediction ---------------------------------------------------------------------------------
 
 // Returns the first byte of row y of a mode.
-MOTUS_WARP int motus_i8_row_at(int mode, int y) {
+MOTUS_WARP int i8_row_at(int mode, int y) {
     enum { TOP = 9, CORNER = 8 }; // in the line
     const int odd = y & 1, half = y >> 1;
     switch (mode) {
@@ -66,7 +66,7 @@ typedef struct MotusI8Edge {
     uint8_t line, half[3], smooth[4], left;
 } MotusI8Edge;
 
-MOTUS_WARP MotusI8Edge motus_i8_edge(void) {
+MOTUS_WARP MotusI8Edge i8_edge(void) {
     const int j = motus_lane(), none = MOTUS_RUN8_NOWHERE + j;
     MotusI8Edge at;
     at.line = (uint8_t)(j < 25 ? MOTUS_RUN8_LINE + j : none);
@@ -88,14 +88,14 @@ MOTUS_WARP MotusI8Edge motus_i8_edge(void) {
     return at;
 }
 
-MOTUS_WARP uint32_t motus_i8_smooth(uint32_t a, uint32_t b, uint32_t c) {
+MOTUS_WARP uint32_t i8_smooth(uint32_t a, uint32_t b, uint32_t c) {
     return (a + 2 * b + c + 2) >> 2;
 }
 
 // Filters the edge of the block at `at` on the canvas (motus_intra_line8) and fills `runs`. Returns
 // DC's prediction (motus_intra8x8_dc).
-MOTUS_WARP uint32_t motus_i8_line(uint32_t runs[64], const uint8_t *at, int has,
-                                  const MotusI8Edge *edge) {
+MOTUS_WARP uint32_t i8_line(uint32_t runs[64], const uint8_t *at, int has,
+                            const MotusI8Edge *edge) {
     const int lane = motus_lane(), j = motus_min(lane, 24), above = j - 9;
     const int left = has & MOTUS_HAS_LEFT, top = has & MOTUS_HAS_TOP,
               corner = has & MOTUS_HAS_CORNER;
@@ -108,11 +108,11 @@ MOTUS_WARP uint32_t motus_i8_line(uint32_t runs[64], const uint8_t *at, int has,
     const uint32_t before = motus_lanes_shuffle(p, j - 1), next = motus_lanes_shuffle(p, j + 1);
     const int is_first = j == 0 || (j == 8 && !left) || (j == 9 && !corner),
               is_last = j == 24 || (j == 7 && !corner) || (j == 8 && !top && left);
-    const uint32_t e = motus_i8_smooth(is_first ? p : before, p, is_last ? p : next);
+    const uint32_t e = i8_smooth(is_first ? p : before, p, is_last ? p : next);
     const uint32_t e_before = motus_lanes_shuffle(e, j - 1), e_next = motus_lanes_shuffle(e, j + 1),
                    lowest = motus_lanes_shuffle(e, 0);
     const uint8_t half = (uint8_t)((e + e_next + 1) >> 1),
-                  smooth = (uint8_t)motus_i8_smooth(j ? e_before : e, e, j < 24 ? e_next : e);
+                  smooth = (uint8_t)i8_smooth(j ? e_before : e, e, j < 24 ? e_next : e);
     to[edge->line] = (uint8_t)e;
     for (int i = 0; i < 3; i++) to[edge->half[i]] = half;
     for (int i = 0; i < 4; i++) to[edge->smooth[i]] = smooth;
@@ -127,16 +127,10 @@ MOTUS_WARP uint32_t motus_i8_line(uint32_t runs[64], const uint8_t *at, int has,
     return left || top ? ((left ? beside : over) + 4) >> 3 : 128;
 }
 
-// Returns four bytes of `runs` from byte `at` on.
-MOTUS_WARP uint32_t motus_i8_row4(const uint32_t runs[64], int at) {
-    const uint64_t both = runs[at >> 2] | (uint64_t)runs[(at >> 2) + 1] << 32;
-    return (uint32_t)(both >> (8 * (at & 3)));
-}
-
 // ---- Modes --------------------------------------------------------------------------------------
 
 // Returns motus_satd_with for a flat prediction.
-MOTUS_WARP uint32_t motus_satd_with_flat(const int32_t minus[16], uint32_t sample) {
+MOTUS_WARP uint32_t satd_with_flat(const int32_t minus[16], uint32_t sample) {
     int v[4][4], sum = 0;
     for (int y = 0; y < 4; y++) {
         memcpy(v[y], __builtin_assume_aligned(minus + 4 * y, 16), 16);
@@ -149,49 +143,35 @@ MOTUS_WARP uint32_t motus_satd_with_flat(const int32_t minus[16], uint32_t sampl
     return (uint32_t)sum;
 }
 
-// The mode of four lanes, all but DC, and the rows of a lane's 4x4 block of it.
-typedef struct MotusI8Mode {
-    int mode;
-    uint32_t rows; // first bytes in `runs`, top row lowest
-} MotusI8Mode;
-
-MOTUS_WARP MotusI8Mode motus_i8_mode(void) {
-    const int lane = motus_lane(), x = 4 * (lane & 1), y = 4 * (lane >> 1 & 1);
-    MotusI8Mode own = {(lane >> 2) + (lane >= 4 * MOTUS_I4_DC), 0};
-    for (int i = 0; i < 4; i++)
-        own.rows |= (uint32_t)(motus_i8_row_at(own.mode, y + i) + x) << (8 * i);
-    return own;
-}
-
 // Parameters of an MB that do not depend on its neighbours.
 typedef struct MotusI8Mb {
-    MotusEightTables tables;
+    MotusTables8 tables;
     MotusI8Edge edge;
-    MotusI8Mode own;
+    int mode;             // of these four lanes, all but DC
+    uint32_t rows;        // of this lane's 4x4 block of it: first bytes in `runs`, top row lowest
     MotusModeCosts modes; // 1/256 bits
 } MotusI8Mb;
 
-MOTUS_WARP uint32_t motus_i8_key(const MotusIntraMb *in, const MotusModeCosts *costs, uint32_t satd,
-                                 int mode, int predicted) {
+MOTUS_WARP uint32_t i8_key(const MotusIntraMb *in, const MotusModeCosts *costs, uint32_t satd,
+                           int mode, int predicted) {
     const uint32_t bits = motus_i4_mode_bits(mode, predicted, costs);
     return (satd + motus_mode_cost(in->qp, bits) / MOTUS_BIT) << 4 | (uint32_t)mode;
 }
 
 // Finds the two modes of a block that are cheapest by SATD, as keys (SATD + lambda * bits) << 4 |
 // mode, or UINT32_MAX. minus: of the source's 4x4 blocks (motus_satd_with).
-MOTUS_WARP void motus_i8_best_modes(uint32_t best[2], const MotusI8Mb *mb, const MotusIntraMb *in,
-                                    const uint32_t runs[64], const int32_t (*minus)[16], int q,
-                                    int has, int predicted, uint32_t dc) {
-    const MotusI8Mode *own = &mb->own;
+MOTUS_WARP void i8_best_modes(uint32_t best[2], const MotusI8Mb *mb, const MotusIntraMb *in,
+                              const uint32_t runs[64], const int32_t (*minus)[16], int q, int has,
+                              int predicted, uint32_t dc) {
     const int32_t *of = minus[motus_blk_at(4 * q + (motus_lane() & 3))];
     uint32_t rows[4];
-    for (int i = 0; i < 4; i++) rows[i] = motus_i8_row4(runs, (int)(own->rows >> (8 * i) & 255));
+    for (int i = 0; i < 4; i++) rows[i] = motus_run_word(runs, (int)(mb->rows >> (8 * i) & 255));
     const uint32_t satd = motus_lanes_group_sum(motus_satd_with(of, rows), 4),
-                   flat = motus_lanes_group_sum(motus_satd_with_flat(of, dc), 4);
-    const uint32_t key = motus_intra4x4_allowed(own->mode, has)
-                             ? motus_i8_key(in, &mb->modes, satd, own->mode, predicted)
+                   flat = motus_lanes_group_sum(satd_with_flat(of, dc), 4);
+    const uint32_t key = motus_intra4x4_allowed(mb->mode, has)
+                             ? i8_key(in, &mb->modes, satd, mb->mode, predicted)
                              : UINT32_MAX,
-                   dc_key = motus_i8_key(in, &mb->modes, flat, MOTUS_I4_DC, predicted);
+                   dc_key = i8_key(in, &mb->modes, flat, MOTUS_I4_DC, predicted);
     motus_two_least(best, key, 16, 4);
     best[1] = dc_key < best[0] ? best[0] : dc_key < best[1] ? dc_key : best[1];
     best[0] = dc_key < best[0] ? dc_key : best[0];
@@ -208,8 +188,12 @@ MOTUS_WARP MotusI8Mb motus_i8_prepare(const MotusIntraMb *in, const MotusQuant8 
     const MotusMapCosts none = {0, 0, 0, {0, 0}, 0};
     for (int i = lane; costs && i < 65; i += MOTUS_LANES)
         s->map[i] = i < 64 ? costs->map8[i] : none;
-    MotusI8Mb mb = {motus_eight_tables(quant, in->levels, MOTUS_SHARED(&s->map[0])),
-                    motus_i8_edge(), motus_i8_mode(), motus_i8_mode_costs(in->levels)};
+    MotusI8Mb mb = {motus_tables8(quant, in->levels, MOTUS_SHARED(&s->map[0])), i8_edge(),
+                    (lane >> 2) + (lane >= 4 * MOTUS_I4_DC), 0, motus_i8_mode_costs(in->levels)};
+    for (int i = 0; i < 4; i++) {
+        const int x = 4 * (lane & 1), y = 4 * (lane >> 1 & 1) + i;
+        mb.rows |= (uint32_t)(i8_row_at(mb.mode, y) + x) << (8 * i);
+    }
     mb.tables.state = MOTUS_SHARED(&s->state[0]);
     if (lane < 8) s->state[lane] = mb.tables.level;
     return mb;
@@ -217,7 +201,7 @@ MOTUS_WARP MotusI8Mb motus_i8_prepare(const MotusIntraMb *in, const MotusQuant8 
 
 // Loads the row above the MB with its corner and eight samples of the upper right MB, the column to
 // the left, and the modes of blocks around.
-MOTUS_WARP void motus_i8_surroundings(MotusI8Lanes *s, const MotusIntraMb *in) {
+MOTUS_WARP void i8_surroundings(MotusI8Lanes *s, const MotusIntraMb *in) {
     const int lane = motus_lane(), is_left = lane < 2, odd = lane & 1;
     const int needed = lane == 0    ? MOTUS_HAS_CORNER
                        : lane <= 16 ? MOTUS_HAS_TOP
@@ -239,15 +223,15 @@ MOTUS_WARP void motus_i8_surroundings(MotusI8Lanes *s, const MotusIntraMb *in) {
 }
 
 // Stores the trial of eight lanes in the MB.
-MOTUS_WARP void motus_i8_keep(MotusI8Lanes *s, MotusTrial *trial, int q, uint8_t *at, int mode,
-                              const MotusCoded8 *coded) {
-    const int eight = motus_lane() >> 3, k = motus_lane() & 7, x = q & 1, y = q >> 1;
+MOTUS_WARP void i8_keep(MotusI8Lanes *s, MotusTrial *trial, int q, uint8_t *at, int mode,
+                        const MotusCoded8 *coded) {
+    const int group = motus_lane() >> 3, k = motus_lane() & 7, x = q & 1, y = q >> 1;
     for (int i = 0; i < 8; i += 4) {
-        const uint32_t word = motus_word_get(s->rec[eight] + 8 * k + i);
+        const uint32_t word = motus_word_get(s->rec[group] + 8 * k + i);
         motus_word_put(at + k * MOTUS_CANVAS_STRIDE + i, word);
         motus_word_put(trial->luma + (8 * y + k) * MOTUS_LUMA_STRIDE + 8 * x + i, word);
     }
-    if (coded->pays) motus_eight_store(&trial->coef, q, s->blocks.level[eight]);
+    if (coded->pays) motus_store8_warp(&trial->coef, q, s->blocks.level[group]);
     if (k >= 4) return;
     const int blk = motus_blk_at(4 * q + k);
     trial->mb.total_coeff[blk] = (uint8_t)(coded->pays ? motus_min(16, coded->n) : 0);
@@ -255,31 +239,31 @@ MOTUS_WARP void motus_i8_keep(MotusI8Lanes *s, MotusTrial *trial, int q, uint8_t
     s->mode[1 + y][1 + x] = (int8_t)mode;
 }
 
-// Codes luma block q and adds to the part (motus_code_i8_block). The upper two trials of the warp
+// Codes luma block q and adds to the part (code_block8). The upper two trials of the warp
 // repeat the lower two, and are dropped.
 MOTUS_WARP void motus_i8_block(const MotusI8Mb *mb, const MotusIntraMb *in,
                                const int32_t (*minus)[16], MotusI8Lanes *s, MotusTrial *trial,
                                int q, MotusIntraPart *part) {
-    const int lane = motus_lane(), k = lane & 7, eight = lane >> 3, x = q & 1, y = q >> 1,
+    const int lane = motus_lane(), k = lane & 7, group = lane >> 3, x = q & 1, y = q >> 1,
               has = motus_intra8x8_has(q, in->has), left = s->mode[1 + y][x],
               above = s->mode[y][1 + x];
     const int predicted = left < 0 || above < 0 ? (int)MOTUS_I4_DC : motus_min(left, above);
     const ptrdiff_t stride = in->src.stride[0];
     const uint8_t *src = in->src.plane[0] + 8 * y * stride + 8 * x;
     uint8_t *at = s->canvas + MOTUS_CANVAS_ORIGIN + 8 * y * MOTUS_CANVAS_STRIDE + 8 * x,
-            *rec = s->rec[eight];
+            *rec = s->rec[group];
     uint32_t best[2];
-    const uint32_t dc = motus_i8_line(s->runs, at, has, &mb->edge);
-    motus_i8_best_modes(best, mb, in, s->runs, minus, q, has, predicted, dc);
-    const uint32_t chosen = best[eight & 1];
+    const uint32_t dc = i8_line(s->runs, at, has, &mb->edge);
+    i8_best_modes(best, mb, in, s->runs, minus, q, has, predicted, dc);
+    const uint32_t chosen = best[group & 1];
     const int active = chosen != UINT32_MAX, mode = active ? (int)(chosen & 15) : (int)MOTUS_I4_DC,
-              row = motus_i8_row_at(mode, k);
+              row = i8_row_at(mode, k);
     for (int i = 0; i < 8; i += 4)
         motus_word_put(rec + 8 * k + i,
-                       mode == MOTUS_I4_DC ? dc * 0x01010101u : motus_i8_row4(s->runs, row + i));
+                       mode == MOTUS_I4_DC ? dc * 0x01010101u : motus_run_word(s->runs, row + i));
     motus_lanes_sync(); // predictions are written, all have read the modes
     const MotusCoded8 coded =
-        motus_eight_code8(&s->blocks, src, stride, rec, 8, &mb->tables, in->levels, 1);
+        motus_code8_warp(&s->blocks, src, stride, rec, 8, &mb->tables, in->levels, 1);
     uint32_t ssd = 0;
     for (int i = 0; i < 8; i += 4)
         ssd = motus_words_ssd(motus_word_get(src + k * stride + i), motus_word_get(rec + 8 * k + i),
@@ -292,7 +276,7 @@ MOTUS_WARP void motus_i8_block(const MotusI8Mb *mb, const MotusIntraMb *in,
                                  : UINT32_MAX;
     const int winner = motus_lanes_shuffle(cost, 8) < motus_lanes_shuffle(cost, 0),
               from = 8 * winner;
-    if (eight == winner) motus_i8_keep(s, trial, q, at, mode, &coded);
+    if (group == winner) i8_keep(s, trial, q, at, mode, &coded);
     part->cost += motus_lanes_shuffle(cost, from);
     part->ssd += motus_lanes_shuffle(ssd, from);
     part->bits += motus_lanes_shuffle(bits, from);
@@ -313,7 +297,7 @@ MOTUS_WARP MotusIntraPart motus_code_intra8x8_warp(const MotusI8Mb *mb, const Mo
                                                    MotusTrial *trial) {
     MotusIntraPart part = {0, 0, 0, 0, 0};
     s = MOTUS_SHARED(s), trial = MOTUS_SHARED(trial), minus = MOTUS_SHARED(minus);
-    motus_i8_surroundings(s, in);
+    i8_surroundings(s, in);
     MOTUS_ONE_BODY
     for (int q = 0; q < 4; q++) motus_i8_block(mb, in, minus, s, trial, q, &part);
     motus_i8_finish(&part);
@@ -351,12 +335,13 @@ MOTUS_WARP void motus_intra_role8x8(const MotusIntraMb *in, MotusIntra8Team *t,
     if (motus_lane() == 0) t->part = part;
 }
 
-// Returns the cheapest of the team's three trials.
-MOTUS_WARP MotusTrial *motus_intra8_join(const MotusIntraMb *in, MotusIntra8Team *t) {
-    MotusIntraPart *part = t->team.part;
-    MotusTrial *first = &t->team.trial[0], *second = &t->team.trial[1];
+// Returns the cheapest of a team's trials. t: the team with Intra8x8, or NULL.
+MOTUS_WARP MotusTrial *motus_intra_join(const MotusIntraMb *in, MotusIntraTeam *team,
+                                        MotusIntra8Team *t) {
+    MotusIntraPart *part = team->part;
+    MotusTrial *first = &team->trial[0], *second = &team->trial[1];
     const int lane = motus_lane();
-    if (lane < 3) // a lane a trial
+    if (lane < 2 + !!t) // a lane a trial
         motus_intra_add_up(in,
                            lane == 0   ? first
                            : lane == 1 ? second
@@ -368,7 +353,7 @@ MOTUS_WARP MotusTrial *motus_intra8_join(const MotusIntraMb *in, MotusIntra8Team
     motus_lanes_sync();
     int small = in->i4_trials && part[MOTUS_ROLE_INTRA4X4].cost <= first->cost;
     const uint32_t limit = small && second->cost < first->cost ? second->cost : first->cost;
-    if (motus_tries_intra8x8(in) && t->part.cost <= limit) {
+    if (t && motus_tries_intra8x8(in) && t->part.cost <= limit) {
         if (!small || t->trial.cost < second->cost) second = &t->trial;
         small = 1;
     }

@@ -1,4 +1,4 @@
-// Trials of an intra MB, as Intra16x16 with chroma and as Intra4x4: what intra_trial_cpu.h and
+// Trials of an intra MB, as Intra16x16 with chroma and as Intra4x4: what intra.c and
 // intra_trial_warp.cuh share.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_INTRA_INTRA_TRIAL_CORE_H
@@ -6,7 +6,7 @@
 
 #include "encoder/analyse/trial_core.h"
 #include "encoder/bitstream/syntax_core.h"
-#include "encoder/levels/levels_guess_core.h"
+#include "encoder/levels/levels_core.h"
 
 #define MOTUS_I4_TRIALS 3 // Intra4x4 modes per block that get a trial, at most
 
@@ -23,6 +23,7 @@ typedef struct MotusMbRecon {
 // An MB to be coded as intra. `rec` holds the reconstruction around it.
 typedef struct MotusIntraMb {
     const MotusQp *qp;
+    const MotusQuant8 *quant8; // at its QP; NULL: no Intra8x8. Of the CPU; warps are given theirs
     const MotusLevelChoice *levels;
     int i4_trials;  // Intra4x4 modes with a trial per block, best SATD first; 0 leaves out Intra4x4
     int keeps_left; // 1: no Intra4x4 mode that reads samples above right: blocks with the same x +
@@ -88,7 +89,7 @@ MOTUS_HD MotusModeCosts motus_mode_costs(const MotusLevelChoice *choice) {
     return costs;
 }
 
-// Returns them for 8x8 blocks, each 1 / MOTUS_BIT.
+// Returns the costs of modes of 8x8 blocks, each 1 / MOTUS_BIT.
 MOTUS_HD MotusModeCosts motus_i8_mode_costs(const MotusLevelChoice *choice) {
     const uint32_t scale = MOTUS_BIT / motus_unit_of(choice);
     MotusModeCosts costs = motus_mode_costs(choice);
@@ -124,12 +125,6 @@ MOTUS_HD void motus_intra_begin_as(const MotusIntraMb *in, MotusTrial *trial, in
     motus_lanes_sync();
 }
 
-// Begins the MB's two trials: Intra16x16 with chroma, and Intra4x4.
-MOTUS_HD void motus_intra_begin(const MotusIntraMb *in, MotusTrial *first, MotusTrial *second) {
-    motus_intra_begin_as(in, first, MOTUS_MB_I_16x16);
-    motus_intra_begin_as(in, second, MOTUS_MB_I_4x4);
-}
-
 // Sets cbp, bits, SSD and cost of a trial from its luma and chroma. One lane calls it.
 MOTUS_HD void motus_intra_add_up(const MotusIntraMb *in, MotusTrial *trial,
                                  const MotusIntraPart *luma, const MotusIntraPart *chroma) {
@@ -154,14 +149,14 @@ MOTUS_HD void motus_intra_copy_chroma(MotusTrial *to, const MotusTrial *from) {
 }
 
 // True if an MB of these costs is better coded as I_PCM, or must be.
-MOTUS_HD int motus_intra_wants_pcm(uint32_t bits, uint32_t cost, const MotusQp *qp) {
+MOTUS_HD int intra_wants_pcm(uint32_t bits, uint32_t cost, const MotusQp *qp) {
     return bits > MOTUS_MB_BITS_LIMIT || cost > motus_rd_cost(0, MOTUS_PCM_BITS, qp->lambda_ssd_q8);
 }
 
 // Returns the bits of an MB's levels as CAVLC codes them, but for what neighbours change in
 // coeff_token, which the margin of MOTUS_MB_BITS_LIMIT covers.
-MOTUS_HD uint32_t motus_intra_count_levels(const MotusMb *mb, const MotusMbCoef *coef,
-                                           const uint8_t *zero_runs) {
+MOTUS_HD uint32_t intra_count_levels(const MotusMb *mb, const MotusMbCoef *coef,
+                                     const uint8_t *zero_runs) {
     const int is_16x16 = mb->type == MOTUS_MB_I_16x16;
     int bits = 0;
     for (int blk = motus_lane(); blk < 24; blk += MOTUS_LANES) {
@@ -189,10 +184,10 @@ MOTUS_HD int motus_intra_typed_wants_pcm(MotusMb *mb, const MotusMbCoef *coef,
     uint32_t bits = luma->bits + chroma->bits; // guessed
     if (motus_lane() == 0) mb->cbp = (uint8_t)(luma->cbp | chroma->cbp);
     motus_lanes_sync(); // cbp is written
-    if (bits > MOTUS_GUESS_TRUSTED) bits = motus_intra_count_levels(mb, coef, zero_runs);
+    if (bits > MOTUS_GUESS_TRUSTED) bits = intra_count_levels(mb, coef, zero_runs);
     bits += motus_intra_bits(mb, luma->mode_bits, slice_type);
-    return motus_intra_wants_pcm(
-        bits, motus_rd_cost(luma->ssd + chroma->ssd, bits, qp->lambda_ssd_q8), qp);
+    return intra_wants_pcm(bits, motus_rd_cost(luma->ssd + chroma->ssd, bits, qp->lambda_ssd_q8),
+                           qp);
 }
 
 // Returns the cheaper of the two trials, or I_PCM in its place as a last resort. i4: the second one
@@ -200,8 +195,7 @@ MOTUS_HD int motus_intra_typed_wants_pcm(MotusMb *mb, const MotusMbCoef *coef,
 MOTUS_HD MotusTrial *motus_intra_cheaper(const MotusIntraMb *in, MotusTrial *first,
                                          MotusTrial *second, int i4) {
     MotusTrial *best = i4 && second->cost < first->cost ? second : first;
-    if (motus_intra_wants_pcm(best->bits, best->cost, in->qp))
-        motus_trial_pcm(best, &in->src, in->qp);
+    if (intra_wants_pcm(best->bits, best->cost, in->qp)) motus_trial_pcm(best, &in->src, in->qp);
     return best;
 }
 

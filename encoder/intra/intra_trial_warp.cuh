@@ -1,6 +1,6 @@
 // Intra search of an MB by one warp, or by a team of three: one each for Intra4x4, Intra16x16 and
 // chroma.
-// Equals motus_intra_search and what it consists of (intra_trial_cpu.h): suite `lanes`, and
+// Equals `search` and what it consists of (intra.c): suite `lanes`, and
 // `gpu_decide` on a device.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_INTRA_INTRA_TRIAL_WARP_CUH
@@ -26,17 +26,16 @@ typedef struct __attribute__((aligned(16))) MotusIntraShared {
 
 // Chooses the levels of blocks [from, to) by eight lanes a block, since other MBs wait for this
 // one. to - from is a multiple of 4.
-MOTUS_WARP void motus_residual_levels_warp(MotusResidual *r, MotusTrial *trial, int from, int to,
-                                           int category, const MotusNeighbours *neighbours,
-                                           const MotusQuant *q, const MotusLevelChoice *choice,
-                                           const MotusApartCosts *costs) {
+MOTUS_WARP void residual_levels_warp(MotusResidual *r, MotusTrial *trial, int from, int to,
+                                     int category, const MotusNeighbours *neighbours,
+                                     const MotusQuant *q, const MotusLevelChoice *choice,
+                                     const MotusApartCosts *costs) {
     const MotusQuant quant = *q; // copies stay in registers: no store can alias them
     const MotusLevelChoice own_choice = *choice;
     const MotusLevelPair pair = motus_level_pair(q);
     for (int four = from; four < to; four += 4) {
         const int blk = four + (motus_lane() >> 3),
-                  context = choice->costs ? motus_flag_context_at(r->count, neighbours, 1, blk)
-                                          : motus_cavlc_nc_at(r->count, neighbours, blk);
+                  context = motus_levels_context(r->count, neighbours, 1, blk, choice);
         MotusPairLevels own;
         const int coef[2] = {r->coef[blk][pair.at[0]], r->coef[blk][pair.at[1]]};
         MotusLevels levels = {0, motus_no_levels_bits(category, context, choice), 0};
@@ -52,7 +51,7 @@ MOTUS_WARP void motus_residual_levels_warp(MotusResidual *r, MotusTrial *trial, 
 }
 
 // Returns motus_hadamard4x4 of the values of sixteen lanes, in raster order.
-MOTUS_WARP int motus_hadamard4x4_warp(int v) {
+MOTUS_WARP int hadamard4x4_warp(int v) {
     const int lane = motus_lane();
     const int negative =
         0xC << 4 | 0x6 << 8 | 0xA << 12; // row k of the transform: bits 4k .. 4k + 3
@@ -71,12 +70,12 @@ MOTUS_WARP int motus_hadamard4x4_warp(int v) {
 }
 
 // Codes Intra16x16's DCs (motus_luma_dc_code). Returns the planes of their levels.
-MOTUS_WARP MotusLevelPlanes motus_intra16x16_dc_warp(MotusResidual *r, MotusTrial *trial, int qp) {
+MOTUS_WARP MotusLevelPlanes intra16x16_dc_warp(MotusResidual *r, MotusTrial *trial, int qp) {
     const int lane = motus_lane(), blk = lane & 15;
     const MotusQuantizer q = motus_quantizer(qp, MOTUS_DEADZONE_INTRA, 1);
-    const int sum = motus_hadamard4x4_warp(r->coef[blk][0]);
+    const int sum = hadamard4x4_warp(r->coef[blk][0]);
     const int level = motus_quant((int16_t)((sum + 1) >> 1), q.scale[0], q.offset, q.shift);
-    const int16_t dc = motus_luma_dc_dequant(motus_hadamard4x4_warp(level), qp);
+    const int16_t dc = motus_luma_dc_dequant(hadamard4x4_warp(level), qp);
     // Lane k of sixteen has zigzag position 15 - k, as in MotusLevelPlanes.
     const int coded = (int)motus_lanes_shuffle((uint32_t)level,
                                                (lane & 16) + motus_zigzag_at(15 - blk)),
@@ -91,26 +90,6 @@ MOTUS_WARP MotusLevelPlanes motus_intra16x16_dc_warp(MotusResidual *r, MotusTria
         planes.plane[p] = motus_lanes_ballot(small && (less >> p & 1)) & 0xFFFF;
     motus_lanes_sync(); // levels are written
     return planes;
-}
-
-// Returns the bits of those DCs.
-MOTUS_WARP uint32_t motus_intra16x16_dc_bits(const MotusLevelPlanes *planes,
-                                             const MotusTrial *trial,
-                                             const MotusNeighbours *neighbours,
-                                             const uint8_t *zero_runs) {
-    const int left = neighbours->a ? neighbours->a->total_coeff[3] : -1,
-              above = neighbours->b ? neighbours->b->total_coeff[12] : -1;
-    return motus_planes_block_bits(planes, trial->coef.luma_dc, -1, 0, 0,
-                                   motus_cavlc_token_class(motus_cavlc_nc(left, above)), zero_runs);
-}
-
-// True if the levels of n <= 16 blocks together are worth their bits (motus_levels_pay).
-MOTUS_WARP int motus_levels_pay_warp(const MotusLevels *levels, int n, const MotusQuant *q,
-                                     const MotusLevelChoice *choice, uint32_t *bits) {
-    const int there = motus_lane() < n;
-    const int32_t gain = (int32_t)motus_lanes_sum(there ? (uint32_t)levels[motus_lane()].gain : 0);
-    *bits = motus_lanes_sum(there ? levels[motus_lane()].bits : 0);
-    return motus_gain_pays(gain, *bits, q->rate, choice);
 }
 
 // Chroma, or luma as Intra16x16, whose samples are coded.
@@ -151,10 +130,14 @@ MOTUS_WARP MotusWhole motus_code_intra_samples(const MotusIntraMb *in, MotusIntr
     } else {
         motus_residual_luma_forward(r, &in->src, trial, q);
     }
-    motus_residual_levels_warp(r, trial, from, from + n, chroma ? 4 : 1, &in->neighbours, q,
-                               in->levels, &s->costs);
-    whole.ac = motus_levels_pay_warp(r->levels + from, n, q, in->levels, &whole.ac_bits);
-    if (!chroma) whole.planes = motus_intra16x16_dc_warp(r, trial, q->qp);
+    residual_levels_warp(r, trial, from, from + n, chroma ? 4 : 1, &in->neighbours, q, in->levels,
+                         &s->costs);
+    const MotusLevels *levels = r->levels + from;
+    const int32_t ssd_drop =
+        (int32_t)motus_lanes_sum(lane < n ? (uint32_t)levels[lane].ssd_drop : 0);
+    whole.ac_bits = motus_lanes_sum(lane < n ? levels[lane].bits : 0);
+    whole.ac = motus_ssd_drop_pays(ssd_drop, whole.ac_bits, q->rate, in->levels);
+    if (!chroma) whole.planes = intra16x16_dc_warp(r, trial, q->qp);
     if (!whole.ac && lane < n) trial->mb.total_coeff[from + lane] = 0;
     motus_lanes_sync(); // counts and DCs are written
     motus_residual_add(r, trial, from, from + n, 1, q->qp);
@@ -175,8 +158,10 @@ MOTUS_WARP MotusIntraPart motus_intra_sums(const MotusIntraMb *in, MotusTrial *t
         part.cbp = whole->ac ? 32 : found ? 16 : 0;
         part.ssd = motus_ssd_chroma(&in->src, trial->chroma);
     } else {
-        part.bits =
-            motus_intra16x16_dc_bits(&whole->planes, trial, &in->neighbours, in->levels->zero_runs);
+        const MotusMb *a = in->neighbours.a, *b = in->neighbours.b;
+        const int nc = motus_cavlc_nc(a ? a->total_coeff[3] : -1, b ? b->total_coeff[12] : -1);
+        part.bits = motus_planes_block_bits(&whole->planes, trial->coef.luma_dc, -1, 0, 0,
+                                            motus_cavlc_token_class(nc), in->levels->zero_runs);
         part.cbp = whole->ac ? 15 : 0;
         part.ssd = motus_ssd_luma(&in->src, trial->luma);
     }
@@ -184,14 +169,9 @@ MOTUS_WARP MotusIntraPart motus_intra_sums(const MotusIntraMb *in, MotusTrial *t
     return part;
 }
 
-// Loads the costs of both. CAVLC has none.
-MOTUS_WARP void motus_intra_costs_load(const MotusIntraMb *in, MotusIntraShared *s, int chroma) {
-    if (in->levels->costs) motus_apart_costs_load(&s->costs, in->levels->costs, chroma ? 4 : 1);
-}
-
 MOTUS_WARP MotusIntraPart motus_code_intra_whole(const MotusIntraMb *in, MotusIntraShared *s,
                                                  MotusTrial *trial, int chroma) {
-    motus_intra_costs_load(in, s, chroma);
+    motus_apart_costs_load(&s->costs, in->levels->costs, chroma ? 4 : 1);
     motus_predict_intra_whole(in, s, trial, chroma);
     const MotusWhole whole = motus_code_intra_samples(in, s, trial, chroma);
     return motus_intra_sums(in, trial, &whole, chroma);
@@ -213,7 +193,7 @@ MOTUS_WARP MotusI4Mb motus_i4_prepare(const MotusIntraMb *in, MotusIntraShared *
     mb.pair = motus_level_pair(&in->qp->luma);
     mb.modes = motus_mode_costs(in->levels);
     mb.costs = MOTUS_SHARED(&s->costs);
-    if (in->levels->costs) motus_apart_costs_load(&s->costs, in->levels->costs, 2);
+    motus_apart_costs_load(&s->costs, in->levels->costs, 2);
     mb.basis = motus_i4_basis(&mb.pair);
     motus_i4_transform_source(s->residual.coef, s->i4.samples, s->i4_minus, in->src.plane[0],
                               in->src.stride[0], &mb.basis);
@@ -264,7 +244,7 @@ MOTUS_WARP MotusIntraPart motus_code_intra4x4_warp(const MotusI4Mb *mb, const Mo
     MotusI4Block block = motus_i4_block_of(mb, &m, 0);
     motus_i4_surroundings(&s->i4, s->canvas, &in->neighbours, in->rec.plane[0], in->rec.stride[0],
                           in->has);
-    const int steps = motus_i4_steps(mb->keeps_left), lanes = mb->keeps_left ? 8 : 16;
+    const int steps = mb->keeps_left ? 7 : 10, lanes = mb->keeps_left ? 8 : 16;
     MOTUS_ONE_BODY
     for (int step = 0; step < steps; step++) {
         const MotusI4Block now = block;
@@ -321,9 +301,9 @@ MOTUS_WARP MotusTrial *motus_intra_search4x4(const MotusIntraMb *in, MotusIntraS
 
 enum { MOTUS_ROLE_INTRA4X4, MOTUS_ROLE_INTRA16X16, MOTUS_ROLE_CHROMA, MOTUS_INTRA_ROLES };
 
-// Shared memory of a team. Its warps meet between the calls: motus_intra_begin and motus_i4_prepare
-// (scratch[0]) by the first warp, before or after the neighbours are done; a motus_intra_role_
-// function by each; motus_intra_join by one.
+// Shared memory of a team. Its warps meet between the calls: motus_intra_begin_as and
+// motus_i4_prepare (scratch[0]) by the first warp, before or after the neighbours are done; a
+// motus_intra_role_ function by each; motus_intra_join (intra8x8_warp.cuh) by one.
 typedef struct MotusIntraTeam {
     MotusTrial trial[2];
     MotusIntraShared scratch[MOTUS_INTRA_ROLES];
@@ -346,19 +326,6 @@ MOTUS_WARP void motus_intra_role_whole(const MotusIntraMb *in, MotusIntraTeam *t
                                                        role == MOTUS_ROLE_CHROMA);
     if (role == MOTUS_ROLE_CHROMA) motus_intra_copy_chroma(&team->trial[1], &team->trial[0]);
     if (motus_lane() == 0) team->part[role] = part;
-}
-
-// Returns the cheaper of the team's two trials.
-MOTUS_WARP MotusTrial *motus_intra_join(const MotusIntraMb *in, MotusIntraTeam *team) {
-    const int lane = motus_lane();
-    MotusTrial *first = &team->trial[0], *second = &team->trial[1];
-    const MotusIntraPart *i4 = &team->part[MOTUS_ROLE_INTRA4X4],
-                         *chroma = &team->part[MOTUS_ROLE_CHROMA];
-    if (lane < 2) // a lane a trial
-        motus_intra_add_up(in, lane ? second : first,
-                           lane ? i4 : &team->part[MOTUS_ROLE_INTRA16X16], chroma);
-    motus_lanes_sync();
-    return motus_intra_cheaper(in, first, second, in->i4_trials && i4->cost <= first->cost);
 }
 
 #endif

@@ -2,15 +2,25 @@
 // by a warp each, which learns of its neighbours' 4x4 blocks one by one. A block is handed on as a
 // word of its own: no other memory has to be complete when the word is. In I pictures MBs of a row
 // are coded by the warps of a block in turn, and luma is handed on to the right in shared memory.
-// Equals motus_intra_code_as (intra_search_cpu.h): suite `gpu_decide` on a device.
+// Equals code_as (intra.c): suite `gpu_decide` on a device.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_INTRA_INTRA_WAVE_WARP_CUH
 #define ENCODER_INTRA_INTRA_WAVE_WARP_CUH
 
-#include "encoder/intra/hand_on.cuh"
 #include "encoder/intra/intra8x8_warp.cuh"
 
 namespace motus_wave {
+
+// Reads and writes of the device's scope, past the L1 cache and as one access. They say nothing of
+// other memory.
+static __device__ uint64_t load_relaxed(const uint64_t *from) {
+    uint64_t v;
+    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(v) : "l"(from) : "memory");
+    return v;
+}
+static __device__ void store_relaxed(uint64_t *to, uint64_t v) {
+    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" : : "l"(to), "l"(v) : "memory");
+}
 
 // ---- Blocks that are handed on ------------------------------------------------------------------
 
@@ -19,6 +29,14 @@ namespace motus_wave {
 MOTUS_WARP uint64_t word_of(uint32_t samples, int mode, int count) {
     return samples | (uint64_t)(mode + 1) << 32 | (uint64_t)count << 40;
 }
+
+// Returns the four samples of a row (step 1) or a column, from `at` on.
+MOTUS_WARP uint32_t four_samples(const uint8_t *at, ptrdiff_t step) {
+    uint32_t samples = 0;
+    for (int i = 0; i < 4; i++) samples |= (uint32_t)at[i * step] << (8 * i);
+    return samples;
+}
+
 MOTUS_WARP int mode_of(uint64_t word) { return (int)(word >> 32 & 255) - 1; }
 MOTUS_WARP int count_of(uint64_t word) { return (int)(word >> 40 & 255); }
 
@@ -51,7 +69,7 @@ MOTUS_WARP uint32_t lanes(int first, int n) { return ((1u << n) - 1) << first; }
 
 // Looks once for what has not come.
 MOTUS_WARP void look(Wanted *w) {
-    if (w->at && !w->word) w->word = motus_load_relaxed(w->at);
+    if (w->at && !w->word) w->word = load_relaxed(w->at);
 }
 
 // Blocks until the words of these lanes have come. True in lanes that got one now. All lanes stay
@@ -59,12 +77,12 @@ MOTUS_WARP void look(Wanted *w) {
 MOTUS_WARP bool wait_for(Wanted *w, uint32_t of) {
     const bool mine = w->at && of >> motus_lane() & 1;
     while (__any_sync(MOTUS_ALL_LANES, mine && !w->word))
-        if (mine && !w->word) w->word = motus_load_relaxed(w->at);
+        if (mine && !w->word) w->word = load_relaxed(w->at);
     if (mine) w->at = nullptr;
     return mine;
 }
 
-// Does the same for luma.
+// Blocks until the words of these lanes have come for luma, of A in shared memory.
 MOTUS_WARP bool wait_for_luma(Wanted *w, const Place *p, uint32_t of) {
     const int lane = motus_lane();
     const bool came = wait_for(w, of), is_left = p->left >= 0 && lane < ABOVE && of >> lane & 1;
@@ -104,14 +122,15 @@ typedef struct Luma {
     MotusIntraShared scratch;
     MotusI8Lanes lanes;
     MotusMb around[2];
+    __attribute__((aligned(16))) uint8_t source[256];
 } Luma;
 
 // Keeps a block of an MB's edge for its neighbours, the one to the right or the one below.
 MOTUS_WARP void keep_edge(const Place *p, MotusHandedMb *to, int below, int k, uint64_t word) {
     if (below)
-        motus_store_relaxed(&to->below[k], word);
+        store_relaxed(&to->below[k], word);
     else if (!p->row)
-        motus_store_relaxed(&to->right[k], word);
+        store_relaxed(&to->right[k], word);
     else if (p->own >= 0)
         atomicExch(&p->row->right[p->own][k], word);
 }
@@ -128,9 +147,7 @@ MOTUS_WARP void keep_edges_4x4(const MotusI4Lanes *s, const uint8_t *canvas, con
     const uint8_t *at =
         canvas + MOTUS_CANVAS_ORIGIN +
         (below ? 15 * MOTUS_CANVAS_STRIDE + 4 * k : 4 * k * MOTUS_CANVAS_STRIDE + 15);
-    uint32_t samples = 0;
-    for (int i = 0; i < 4; i++)
-        samples |= (uint32_t)at[below ? i : i * MOTUS_CANVAS_STRIDE] << (8 * i);
+    const uint32_t samples = four_samples(at, below ? 1 : MOTUS_CANVAS_STRIDE);
     keep_edge(p, to, below, k, word_of(samples, s->mode[y + 1][x + 1], s->count[y + 1][x + 1]));
 }
 
@@ -162,7 +179,7 @@ MOTUS_WARP MotusIntraPart code_4x4(const MotusIntraMb *in, Luma *s, const Place 
             i4->mode[left ? k + 1 : 0][left ? 0 : k + 1] = -1;
     motus_lanes_sync(); // before blocks are delivered
     MotusI4Block block = motus_i4_block_of(&mb, &m, 0);
-    const int keeps_left = in->keeps_left, steps = motus_i4_steps(keeps_left);
+    const int keeps_left = in->keeps_left, steps = keeps_left ? 7 : 10;
     MOTUS_ONE_BODY
     for (int step = 0; step < steps; step++) {
         const MotusI4Block now = block;
@@ -191,9 +208,7 @@ MOTUS_WARP void keep_edges_8x8(const Luma *s, const Place *p, MotusHandedMb *to,
     const uint8_t *at =
         s->lanes.canvas + MOTUS_CANVAS_ORIGIN +
         (below ? 15 * MOTUS_CANVAS_STRIDE + 4 * k : 4 * k * MOTUS_CANVAS_STRIDE + 15);
-    uint32_t samples = 0;
-    for (int i = 0; i < 4; i++)
-        samples |= (uint32_t)at[below ? i : i * MOTUS_CANVAS_STRIDE] << (8 * i);
+    const uint32_t samples = four_samples(at, below ? 1 : MOTUS_CANVAS_STRIDE);
     keep_edge(p, to, below, k,
               word_of(samples, s->trial.mb.intra4x4_pred_mode[blk], s->trial.mb.total_coeff[blk]));
 }
@@ -232,7 +247,7 @@ MOTUS_WARP MotusIntraPart code_8x8(const MotusIntraMb *in, const MotusQuant8 *qu
 // Codes luma as Intra16x16 by a mode that was chosen before.
 MOTUS_WARP MotusIntraPart code_16x16(const MotusIntraMb *in, int mode, Luma *s, const Place *place,
                                      Wanted *wanted, MotusHandedMb *to) {
-    motus_intra_costs_load(in, &s->scratch, 0);
+    motus_apart_costs_load(&s->scratch.costs, in->levels->costs, 1);
     if (motus_lane() == 0) s->trial.mb.intra16x16_pred_mode = (uint8_t)mode;
     if (wait_for_luma(wanted, place, lanes(LEFT, 8) | lanes(CORNER, 1))) {
         put_luma(s->scratch.canvas, wanted->word);
@@ -245,9 +260,7 @@ MOTUS_WARP MotusIntraPart code_16x16(const MotusIntraMb *in, int mode, Luma *s, 
               blk = below ? 12 + k : 4 * k + 3;
     const uint8_t *at =
         s->trial.luma + (below ? 15 * MOTUS_LUMA_STRIDE + 4 * k : 4 * k * MOTUS_LUMA_STRIDE + 15);
-    uint32_t samples = 0;
-    for (int i = 0; i < 4; i++)
-        samples |= (uint32_t)at[below ? i : i * MOTUS_LUMA_STRIDE] << (8 * i);
+    const uint32_t samples = four_samples(at, below ? 1 : MOTUS_LUMA_STRIDE);
     if (lane < 8)
         keep_edge(place, to, below, k, word_of(samples, MOTUS_I4_DC, s->trial.mb.total_coeff[blk]));
     return motus_intra_sums(in, &s->trial, &whole, 0);
@@ -263,12 +276,13 @@ typedef struct Chroma {
     MotusIntraShared scratch;
     uint8_t canvas[2][9 * CHROMA_CANVAS_STRIDE];
     MotusMb around[2];
+    __attribute__((aligned(16))) uint8_t source[2][64];
 } Chroma;
 
 MOTUS_WARP MotusIntraPart code_chroma(const MotusIntraMb *in, Chroma *s, Wanted *wanted,
                                       MotusHandedMb *to) {
     const int lane = motus_lane(), below = lane >> 2 & 1, c = lane >> 1 & 1, k = lane & 1;
-    motus_intra_costs_load(in, &s->scratch, 1);
+    motus_apart_costs_load(&s->scratch.costs, in->levels->costs, 4);
     if (wait_for(wanted, lanes(LEFT, 8) | lanes(CHROMA_CORNER, 2))) {
         const int plane = lane < CHROMA_CORNER ? c : k;
         uint8_t *first = s->canvas[plane] + CHROMA_CANVAS_ORIGIN;
@@ -285,12 +299,10 @@ MOTUS_WARP MotusIntraPart code_chroma(const MotusIntraMb *in, Chroma *s, Wanted 
     const int blk = 16 + 4 * c + (below ? 2 + k : 2 * k + 1);
     const uint8_t *at = s->trial.chroma[c] +
                         (below ? 7 * MOTUS_CHROMA_STRIDE + 4 * k : 4 * k * MOTUS_CHROMA_STRIDE + 7);
-    uint32_t samples = 0;
-    for (int i = 0; i < 4; i++)
-        samples |= (uint32_t)at[below ? i : i * MOTUS_CHROMA_STRIDE] << (8 * i);
+    const uint32_t samples = four_samples(at, below ? 1 : MOTUS_CHROMA_STRIDE);
     if (lane < 8)
-        motus_store_relaxed(below ? &to->chroma_below[lane & 3] : &to->chroma_right[lane & 3],
-                            word_of(samples, MOTUS_I4_DC, s->trial.mb.total_coeff[blk]));
+        store_relaxed(below ? &to->chroma_below[lane & 3] : &to->chroma_right[lane & 3],
+                      word_of(samples, MOTUS_I4_DC, s->trial.mb.total_coeff[blk]));
     return motus_intra_sums(in, &s->trial, &whole, 1);
 }
 

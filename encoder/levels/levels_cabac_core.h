@@ -15,7 +15,7 @@ typedef struct MotusLevelWalk {
     int state;                    // motus_level_state_after; APART: of the nearest levels
     int n;                        // levels other than 0
     uint32_t bits;                // of the map and the levels, in 1/256 bit
-    int32_t gain;                 // as in MotusLevels
+    int32_t ssd_drop;             // as in MotusLevels
 } MotusLevelWalk;
 
 MOTUS_HD MotusLevelWalk motus_level_walk(const MotusCabacCosts *costs, int category, uint32_t rate,
@@ -31,9 +31,6 @@ MOTUS_HD MotusLevelWalk motus_level_walk(const MotusCabacCosts *costs, int categ
     return walk;
 }
 
-// Returns the nearest level to a coefficient of t / 256 levels that is worth one.
-MOTUS_HD int motus_nearest_level(int t) { return motus_clip(1, MOTUS_MAX_LEVEL, (t + 128) >> 8); }
-
 // Returns the RD cost of bits in 1/256 of one, in 1/65536 of a squared step.
 MOTUS_HD uint32_t motus_rate_of(uint32_t bits, uint32_t rate) {
     return (uint32_t)((uint64_t)bits * rate / MOTUS_BIT);
@@ -45,7 +42,7 @@ MOTUS_HD uint32_t motus_rate_of(uint32_t bits, uint32_t rate) {
 MOTUS_HD int motus_level_lowers(const MotusMapCosts *at, const MotusMapCosts *next, int is_last,
                                 int has_next, int t, int magnitude, uint32_t with, uint32_t less,
                                 uint32_t rate) {
-    const int loss = 512 * t - 65536 * (2 * magnitude - 1); // of gain; below 2^30
+    const int loss = 512 * t - 65536 * (2 * magnitude - 1); // of ssd_drop, below 2^30
     const uint32_t between = at->zeros - next->zeros - (has_next ? next->zero : 0u);
     const uint32_t flags = between + at->one + at->last[is_last] + (is_last ? next->last[0] : 0u);
     with += flags;
@@ -78,20 +75,22 @@ MOTUS_HD int motus_walk_level(MotusLevelWalk *walk, int i, int next, int t) {
     if (!chosen) return 0;
     const int is_last = !walk->n++;
     walk->bits += bits + at->one + at->last[is_last] + (is_last ? at->zeros : 0u - at->zero);
-    walk->gain = motus_min(walk->gain + motus_level_gain(t, chosen), MOTUS_GAIN_MAX);
+    walk->ssd_drop =
+        motus_min(walk->ssd_drop + motus_level_ssd_drop(t, chosen), MOTUS_SSD_DROP_MAX);
     return chosen;
 }
 
 // True if the levels are worth their bits and `more` bits.
-MOTUS_HD int motus_walk_pays(const MotusLevelWalk *walk, uint32_t more) {
+MOTUS_HD int walk_pays(const MotusLevelWalk *walk, uint32_t more) {
     return walk->n &&
-           walk->gain > (int64_t)((uint64_t)(walk->bits + more) * walk->rate / MOTUS_BIT);
+           walk->ssd_drop > (int64_t)((uint64_t)(walk->bits + more) * walk->rate / MOTUS_BIT);
 }
 
 // Returns the result for a 4x4 block with these levels. flag: costs of coded_block_flag.
 MOTUS_HD MotusLevels motus_walked_levels(const MotusLevelWalk *walk, const uint16_t flag[2]) {
-    const MotusLevels levels = {walk->n, flag[1] + walk->bits, walk->gain}, none = {0, flag[0], 0};
-    return motus_walk_pays(walk, (uint32_t)motus_max(0, flag[1] - flag[0])) ? levels : none;
+    const MotusLevels levels = {walk->n, flag[1] + walk->bits, walk->ssd_drop},
+                      none = {0, flag[0], 0};
+    return walk_pays(walk, (uint32_t)motus_max(0, flag[1] - flag[0])) ? levels : none;
 }
 
 // Returns the costs of coded_block_flag of a 4x4 block. context: in its category.
@@ -118,7 +117,7 @@ MOTUS_HD MotusLevels motus_dc_levels(const MotusLevelWalk *walk, const MotusCaba
 // Choice of chroma's part of coded_block_pattern.
 typedef struct MotusChromaChoice {
     int dc_pays;     // 1: DCs are coded without AC rather than nothing
-    int32_t ac_from; // AC is coded if it gains more than its bits cost and this
+    int32_t ac_from; // AC is coded if its ssd_drop is above the cost of its bits by more
 } MotusChromaChoice;
 
 // Returns the choice for an MB. dc: sums of both planes.
@@ -129,7 +128,7 @@ MOTUS_HD MotusChromaChoice motus_chroma_choice(const MotusLevels *dc, const Motu
         MotusSymbols s = {NULL, 0, 0, costs->bin, 0, 0};
         motus_put_cbp_chroma(&s, neighbours->a, neighbours->b, chroma);
         cost[chroma] = (int32_t)motus_rate_of(s.bits + (chroma ? dc->bits : 0), rate) -
-                       (chroma ? dc->gain : 0);
+                       (chroma ? dc->ssd_drop : 0);
     }
     MotusChromaChoice choice;
     choice.dc_pays = dc->n && cost[1] < cost[0];
@@ -138,9 +137,9 @@ MOTUS_HD MotusChromaChoice motus_chroma_choice(const MotusLevels *dc, const Motu
 }
 
 // True if AC is coded: ac: sums of its blocks.
-MOTUS_HD int motus_chroma_ac_pays(const MotusChromaChoice *choice, int32_t gain, uint32_t bits,
+MOTUS_HD int motus_chroma_ac_pays(const MotusChromaChoice *choice, int32_t ssd_drop, uint32_t bits,
                                   uint32_t rate) {
-    return gain > 0 && gain > (int32_t)motus_rate_of(bits, rate) + choice->ac_from;
+    return ssd_drop > 0 && ssd_drop > (int32_t)motus_rate_of(bits, rate) + choice->ac_from;
 }
 
 #endif

@@ -1,13 +1,12 @@
 // Choice of a block's levels by warps with costs of CABAC, by eight lanes of a warp (one level
 // after another, or all at once: MOTUS_LEVELS_APART) or by one lane a block; and the choice between
-// the two entropy coders. Equals motus_choose_levels_cabac (levels_cabac_cpu.h): suite `lanes`, and
+// the two entropy coders. Equals choose_cabac (levels.c): suite `lanes`, and
 // `gpu_decide` on a device.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_LEVELS_LEVELS_CABAC_WARP_CUH
 #define ENCODER_LEVELS_LEVELS_CABAC_WARP_CUH
 
 #include "encoder/levels/levels_cabac_core.h"
-#include "encoder/levels/levels_guess_warp.cuh"
 #include "encoder/levels/levels_warp.cuh"
 
 // ---- Eight lanes a block ------------------------------------------------------------------------
@@ -18,7 +17,7 @@ typedef struct __attribute__((aligned(16))) MotusStateCosts {
     uint32_t end;            // part of `two` that levels from 15 on do not have
 } MotusStateCosts;
 
-// Returns them for a category. costs NULL: anything.
+// Returns the costs of levels of a category. costs NULL: anything.
 MOTUS_WARP MotusStateCosts motus_state_costs(const MotusCabacCosts *costs, int category) {
     MotusStateCosts own = {0, 0, 0, 0};
     if (!costs) return own;
@@ -49,18 +48,15 @@ MOTUS_WARP int motus_state_lowers(int t, int magnitude, uint32_t with, uint32_t 
     return (int32_t)(motus_rate_of(with, rate) - motus_rate_of(less, rate)) > loss;
 }
 
-// Costs of the flags of a lane's two positions: with a level that is not the last one, and without
-// one. Those of the last one follow from the state before any level.
-typedef struct MotusPairFlags {
-    uint32_t with[2], without[2];
-} MotusPairFlags;
-
 // Chooses the block's last level: the first one of `left` that stays while there is none before it.
 // Its lane gets its magnitude. Returns its bits << 3 | the state behind it, or 0. *left: without
-// those that were answered.
-MOTUS_WARP uint32_t motus_eight_last(MotusPairLevels *own, MotusPairFlags *flags, uint32_t *left,
-                                     const MotusStateCosts *level, const MotusMapCosts *map,
-                                     int first, uint32_t rate, int lowers, int large) {
+// those that were answered. with, without: costs of the flags of the lane's two positions with a
+// level that is not the last one, and without one; those of the last one follow from the state
+// before any level.
+MOTUS_WARP uint32_t eight_last(MotusPairLevels *own, uint32_t with[2], uint32_t without[2],
+                               uint32_t *left, const MotusStateCosts *level,
+                               const MotusMapCosts *map, int first, uint32_t rate, int lowers,
+                               int large) {
     const int lane = motus_lane(), group = lane & 24;
     const MotusStateCosts begin = {
         motus_lanes_shuffle(level->one, group), motus_lanes_shuffle(level->two, group),
@@ -76,8 +72,8 @@ MOTUS_WARP uint32_t motus_eight_last(MotusPairLevels *own, MotusPairFlags *flags
         const uint32_t between = at.zeros - (behind ? below.zeros + below.zero : 0u),
                        flag = (uint32_t)at.one + at.last[1],
                        after = between + flag + (behind ? below.last[0] : 0u);
-        flags->with[h] = between + at.one + at.last[0];
-        flags->without[h] = between + at.zero;
+        with[h] = between + at.one + at.last[0];
+        without[h] = between + at.zero;
         const int m = motus_nearest_level(own->t[h]);
         const uint32_t cost = motus_state_cost(&begin, m, large),
                        cost_less = motus_state_cost(&begin, m - 1, large);
@@ -109,24 +105,23 @@ MOTUS_WARP uint32_t motus_eight_last(MotusPairLevels *own, MotusPairFlags *flags
 // Chooses the levels of the positions in `left` (motus_eight_mask), and returns their bits. Only
 // the state of a block links a level to those behind it. So each lane chooses for its own state,
 // and the choice in the block's state is taken: one exchange is all that a level waits for.
-MOTUS_WARP uint32_t motus_eight_walk(MotusPairLevels *own, uint32_t left,
-                                     const MotusStateCosts *level, const MotusMapCosts *map,
-                                     int first, uint32_t rate, int lowers) {
+MOTUS_WARP uint32_t eight_walk(MotusPairLevels *own, uint32_t left, const MotusStateCosts *level,
+                               const MotusMapCosts *map, int first, uint32_t rate, int lowers) {
     const int lane = motus_lane(), group = lane & 24;
     const int large = motus_lanes_ballot(own->t[0] >= 256 * 14 || own->t[1] >= 256 * 14) != 0;
     const int after_one = motus_level_state_after(lane & 7, 1),
               after_more = motus_level_state_after(lane & 7, 2);
-    MotusPairFlags flags;
+    uint32_t with_flags[2], without_flags[2];
     const uint32_t last =
-        motus_eight_last(own, &flags, &left, level, map, first, rate, lowers, large);
+        eight_last(own, with_flags, without_flags, &left, level, map, first, rate, lowers, large);
     uint32_t bits = last >> 3;
     int state = (int)(last & 7);
     while (motus_lanes_ballot(left != 0)) {
         const int has = left != 0, place = has ? motus_bit_length(left & (0u - left)) - 1 : 0,
                   h = place >> 3, from = group + (place & 7);
         const int t = (int)motus_lanes_shuffle((uint32_t)(h ? own->t[1] : own->t[0]), from);
-        const uint32_t with = motus_lanes_shuffle(h ? flags.with[1] : flags.with[0], from),
-                       without = motus_lanes_shuffle(h ? flags.without[1] : flags.without[0], from);
+        const uint32_t with = motus_lanes_shuffle(h ? with_flags[1] : with_flags[0], from),
+                       without = motus_lanes_shuffle(h ? without_flags[1] : without_flags[0], from);
         const int m = motus_nearest_level(t);
         const uint32_t cost = motus_state_cost(level, m, large),
                        cost_less = motus_state_cost(level, m - 1, large);
@@ -151,34 +146,36 @@ MOTUS_WARP uint32_t motus_eight_walk(MotusPairLevels *own, uint32_t left,
     return bits;
 }
 
-// motus_eight_levels_cavlc for CABAC. context: of coded_block_flag; level: motus_state_costs.
-MOTUS_WARP MotusLevels motus_eight_levels_cabac(int16_t *to, const int coef[2],
-                                                const MotusLevelPair *pair, int active,
-                                                int category, int context, const MotusQuant *q,
-                                                const MotusLevelChoice *choice,
-                                                const MotusStateCosts *level,
-                                                MotusPairLevels *own) {
+// Chooses the levels of a block of this category. context: motus_count_context. level:
+// motus_state_costs.
+MOTUS_WARP MotusLevels motus_eight_levels(int16_t *to, const int coef[2],
+                                          const MotusLevelPair *pair, int active, int category,
+                                          int context, const MotusQuant *q,
+                                          const MotusLevelChoice *choice,
+                                          const MotusStateCosts *level, MotusPairLevels *own) {
     const int first = category != 2;
+    if (!choice->costs)
+        return motus_eight_levels_cavlc(to, coef, pair, active, first, context, q, choice, own);
     const uint16_t *flag = motus_flag_costs(choice->costs, category, context);
     const uint32_t none = flag[0], some = flag[1];
     int live[2];
-    int32_t gain = 0;
+    int32_t ssd_drop = 0;
     own->magnitude[0] = own->magnitude[1] = 0;
     motus_pair_load(own, live, coef, pair, active, first, q);
-    const uint32_t bits = motus_eight_walk(own, motus_eight_mask(live[0], live[1]), level,
-                                           motus_map_costs(choice->costs, category), first, q->rate,
-                                           choice->method == MOTUS_LEVELS_LOWERED);
+    const uint32_t bits = eight_walk(own, motus_eight_mask(live[0], live[1]), level,
+                                     motus_map_costs(choice->costs, category), first, q->rate,
+                                     choice->method == MOTUS_LEVELS_LOWERED);
     for (int h = 0; h < 2; h++) {
         to[motus_pair_position(h)] = motus_pair_level(own, h);
-        if (own->magnitude[h]) gain += motus_level_gain(own->t[h], own->magnitude[h]);
+        if (own->magnitude[h]) ssd_drop += motus_level_ssd_drop(own->t[h], own->magnitude[h]);
     }
-    gain = motus_min((int32_t)motus_lanes_group_sum((uint32_t)gain, 8), MOTUS_GAIN_MAX);
+    ssd_drop = motus_min((int32_t)motus_lanes_group_sum((uint32_t)ssd_drop, 8), MOTUS_SSD_DROP_MAX);
     MotusLevels levels = {
         motus_cavlc_total_coeff(motus_eight_mask(own->magnitude[0], own->magnitude[1])),
-        some + bits, gain};
+        some + bits, ssd_drop};
     const uint32_t dearer = some > none ? some - none : 0;
-    if (levels.n && gain > (int32_t)motus_rate_of(bits + dearer, q->rate)) return levels;
-    levels.n = 0, levels.bits = none, levels.gain = 0;
+    if (levels.n && ssd_drop > (int32_t)motus_rate_of(bits + dearer, q->rate)) return levels;
+    levels.n = 0, levels.bits = none, levels.ssd_drop = 0;
     return levels;
 }
 
@@ -192,8 +189,10 @@ typedef struct MotusApartCosts {
     uint16_t flag[4][2];      // of coded_block_flag, by context
 } MotusApartCosts;
 
+// Loads the costs of a category. CAVLC has none.
 MOTUS_WARP void motus_apart_costs_load(MotusApartCosts *to, const MotusCabacCosts *costs,
                                        int category) {
+    if (!costs) return;
     const int lane = motus_lane();
     const MotusMapCosts none = {0, 0, 0, {0, 0}, 0};
     if (lane < 17) to->map[lane] = lane < 16 ? motus_map_costs(costs, category)[lane] : none;
@@ -229,17 +228,23 @@ MOTUS_WARP uint32_t motus_apart_map_bits(const MotusMapCosts *at, int is_last) {
     return at->one + (is_last ? at->last[1] + at->zeros : (uint32_t)at->last[0] - at->zero);
 }
 
-// motus_eight_levels_cabac for MOTUS_LEVELS_APART.
-MOTUS_WARP MotusLevels motus_eight_levels_apart(int16_t *to, const int coef[2],
+// Chooses the levels of a block of intra MBs: by MOTUS_LEVELS_APART with CABAC, unless its bits are
+// guessed.
+MOTUS_WARP MotusLevels motus_eight_levels_intra(int16_t *to, const int coef[2],
                                                 const MotusLevelPair *pair, int active,
                                                 int category, int context, const MotusQuant *q,
+                                                const MotusLevelChoice *choice,
                                                 const MotusApartCosts *costs,
                                                 MotusPairLevels *own) {
     const int first = category != 2, k = motus_lane() & 7;
+    if (choice->method == MOTUS_LEVELS_GUESSED)
+        return motus_eight_levels_guessed(to, coef, pair, active, first, q, choice, own);
+    if (!choice->costs)
+        return motus_eight_levels_cavlc(to, coef, pair, active, first, context, q, choice, own);
     const uint32_t none = costs->flag[context][0], some = costs->flag[context][1];
     MotusMapCosts at[2];
     uint32_t bits[2], sum = 0;
-    int32_t gain = 0;
+    int32_t ssd_drop = 0;
     int live[2];
     motus_pair_load(own, live, coef, pair, active, first, q);
     for (int h = 0; h < 2; h++) at[h] = costs->map[motus_max(0, motus_pair_position(h) - first)];
@@ -261,41 +266,26 @@ MOTUS_WARP MotusLevels motus_eight_levels_apart(int16_t *to, const int coef[2],
         to[motus_pair_position(h)] = motus_pair_level(own, h);
         if (!own->magnitude[h]) continue;
         sum += bits[h] + motus_apart_map_bits(&at[h], is_last);
-        gain += motus_level_gain(own->t[h], own->magnitude[h]);
+        ssd_drop += motus_level_ssd_drop(own->t[h], own->magnitude[h]);
     }
     sum = motus_lanes_group_sum(sum, 8);
-    gain = motus_min((int32_t)motus_lanes_group_sum((uint32_t)gain, 8), MOTUS_GAIN_MAX);
-    MotusLevels levels = {motus_cavlc_total_coeff(nonzero), some + sum, gain};
+    ssd_drop = motus_min((int32_t)motus_lanes_group_sum((uint32_t)ssd_drop, 8), MOTUS_SSD_DROP_MAX);
+    MotusLevels levels = {motus_cavlc_total_coeff(nonzero), some + sum, ssd_drop};
     const uint32_t dearer = some > none ? some - none : 0;
-    if (levels.n && gain > (int32_t)motus_rate_of(sum + dearer, q->rate)) return levels;
-    levels.n = 0, levels.bits = none, levels.gain = 0;
+    if (levels.n && ssd_drop > (int32_t)motus_rate_of(sum + dearer, q->rate)) return levels;
+    levels.n = 0, levels.bits = none, levels.ssd_drop = 0;
     return levels;
-}
-
-// Chooses the levels of a block of intra MBs: motus_eight_levels_cavlc, the above with costs, or
-// with guessed bits.
-MOTUS_WARP MotusLevels motus_eight_levels_intra(int16_t *to, const int coef[2],
-                                                const MotusLevelPair *pair, int active,
-                                                int category, int context, const MotusQuant *q,
-                                                const MotusLevelChoice *choice,
-                                                const MotusApartCosts *costs,
-                                                MotusPairLevels *own) {
-    if (choice->method == MOTUS_LEVELS_GUESSED)
-        return motus_eight_levels_guessed(to, coef, pair, active, category != 2, q, choice, own);
-    return choice->costs
-               ? motus_eight_levels_apart(to, coef, pair, active, category, context, q, costs, own)
-               : motus_eight_levels_cavlc(to, coef, pair, active, category != 2, context, q, choice,
-                                          own);
 }
 
 // ---- A lane a block -----------------------------------------------------------------------------
 
-// motus_lane_levels_cavlc for CABAC. context: of coded_block_flag.
-MOTUS_WARP MotusLevels motus_lane_levels_cabac(int16_t level[16], const int16_t coef[16],
-                                               uint32_t live, int category, int context,
-                                               const MotusQuant *q,
-                                               const MotusLevelChoice *choice) {
+// Chooses the levels of a block of this category by one lane. context: motus_count_context.
+MOTUS_WARP MotusLevels motus_lane_levels(int16_t level[16], const int16_t coef[16], uint32_t live,
+                                         int category, int context, const MotusQuant *q,
+                                         const MotusLevelChoice *choice) {
     const int first = category != 2;
+    if (!choice->costs)
+        return motus_lane_levels_cavlc(level, coef, live, first, context, q, choice);
     MotusLevelWalk walk = motus_level_walk(choice->costs, category, q->rate, choice->method);
     uint32_t left = 0; // in coding order: bit 0 is position 15
     for (int i = 0; i < 16 && live; i += 2) motus_word_put(level + i, 0);
@@ -321,26 +311,6 @@ MOTUS_WARP MotusLevels motus_lane_levels_cabac(int16_t level[16], const int16_t 
 MOTUS_WARP int motus_count_context(int left, int above, int intra, const MotusLevelChoice *choice) {
     if (!choice->costs) return motus_cavlc_nc(left, above);
     return intra ? (left != 0) + 2 * (above != 0) : (left > 0) + 2 * (above > 0);
-}
-
-// Choose the levels of a block of this category. context: motus_count_context. level:
-// motus_state_costs.
-MOTUS_WARP MotusLevels motus_eight_levels(int16_t *to, const int coef[2],
-                                          const MotusLevelPair *pair, int active, int category,
-                                          int context, const MotusQuant *q,
-                                          const MotusLevelChoice *choice,
-                                          const MotusStateCosts *level, MotusPairLevels *own) {
-    return choice->costs ? motus_eight_levels_cabac(to, coef, pair, active, category, context, q,
-                                                    choice, level, own)
-                         : motus_eight_levels_cavlc(to, coef, pair, active, category != 2, context,
-                                                    q, choice, own);
-}
-MOTUS_WARP MotusLevels motus_lane_levels(int16_t level[16], const int16_t coef[16], uint32_t live,
-                                         int category, int context, const MotusQuant *q,
-                                         const MotusLevelChoice *choice) {
-    return choice->costs
-               ? motus_lane_levels_cabac(level, coef, live, category, context, q, choice)
-               : motus_lane_levels_cavlc(level, coef, live, category != 2, context, q, choice);
 }
 
 // Returns the bits of an intra MB's block without levels.

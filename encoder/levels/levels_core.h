@@ -1,15 +1,14 @@
-// Levels of a block, chosen by rate and distortion: what levels_cpu.h, levels_cabac_core.h and
-// levels_warp.cuh share.
+// Levels of a block, chosen by rate and distortion: what the CPU and warps share.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_LEVELS_LEVELS_CORE_H
 #define ENCODER_LEVELS_LEVELS_CORE_H
 
 #include "common/lanes.h"
 #include "dct/dct_core.h"
-#include "encoder/bitstream/cabac_costs_core.h"
 #include "encoder/bitstream/cavlc_core.h"
-#include "encoder/levels/effort.h"
+#include "encoder/cabac/cabac_costs_core.h"
 #include "encoder/mb/qp_core.h"
+#include "encoder/preset/preset.h"
 #if defined(__AVX2__) && !defined(__CUDACC__)
 #include <immintrin.h>
 #endif
@@ -37,22 +36,22 @@ MOTUS_HD uint32_t motus_unit_of(const MotusLevelChoice *choice) {
     return choice->costs ? MOTUS_BIT : 1;
 }
 
-// Result for a block. `gain` is the squared error that the levels remove, in 1/65536 of a squared
-// step. It saturates at 2^26 (1,024 squared steps, more than the bits of any MB cost), so that the
-// sum of 24 blocks fits in 32 bits.
+// Result for a block. `ssd_drop` is the squared error that the levels remove, in 1/65536 of a
+// squared step. It saturates at 2^26 (1,024 squared steps, more than the bits of any MB cost), so
+// that the sum of 24 blocks fits in 32 bits.
 typedef struct MotusLevels {
     int n;         // nonzero levels
     uint32_t bits; // of the block, each 1 / motus_unit_of
-    int32_t gain;
+    int32_t ssd_drop;
 } MotusLevels;
 
-#define MOTUS_GAIN_MAX (1 << 26)
+#define MOTUS_SSD_DROP_MAX (1 << 26)
 
-// True if the gain of up to 16 blocks is worth their bits, each 1 / motus_unit_of.
-MOTUS_HD int motus_gain_pays(int32_t gain, uint32_t bits, uint32_t rate,
-                             const MotusLevelChoice *choice) {
-    if (!choice->costs) return gain > (int32_t)(bits * rate);
-    return gain > (int64_t)((uint64_t)bits * rate / MOTUS_BIT);
+// True if levels of up to 16 blocks are worth their bits, each 1 / motus_unit_of.
+MOTUS_HD int motus_ssd_drop_pays(int32_t ssd_drop, uint32_t bits, uint32_t rate,
+                                 const MotusLevelChoice *choice) {
+    if (!choice->costs) return ssd_drop > (int32_t)(bits * rate);
+    return ssd_drop > (int64_t)((uint64_t)bits * rate / MOTUS_BIT);
 }
 
 // Returns whole bits.
@@ -61,11 +60,14 @@ MOTUS_HD uint32_t motus_whole_bits(uint32_t bits, const MotusLevelChoice *choice
     return (bits + unit / 2) / unit;
 }
 
-// Returns the gain of one level, t^2 - (t - 256 * magnitude)^2, for a coefficient of t / 256
-// levels. A level of 32 or more gains at least MOTUS_GAIN_MAX.
-MOTUS_HD int32_t motus_level_gain(int t, int magnitude) {
-    return magnitude < 32 ? 256 * magnitude * (2 * t - 256 * magnitude) : MOTUS_GAIN_MAX;
+// Returns the drop of SSD by one level, t^2 - (t - 256 * magnitude)^2, for a coefficient of t / 256
+// levels. That of a level of 32 or more is at least MOTUS_SSD_DROP_MAX.
+MOTUS_HD int32_t motus_level_ssd_drop(int t, int magnitude) {
+    return magnitude < 32 ? 256 * magnitude * (2 * t - 256 * magnitude) : MOTUS_SSD_DROP_MAX;
 }
+
+// Returns the nearest level to a coefficient of t / 256 levels that is worth one.
+MOTUS_HD int motus_nearest_level(int t) { return motus_clip(1, MOTUS_MAX_LEVEL, (t + 128) >> 8); }
 
 // Returns the raster mask of a block's live coefficients: those that may become nonzero levels.
 MOTUS_HD uint32_t motus_live_coefs(const int16_t coef[16], const MotusQuant *q) {
@@ -92,6 +94,61 @@ MOTUS_HD void motus_live_blocks(uint16_t *live, uint8_t *count, const int16_t (*
         count[blk] = (uint8_t)motus_cavlc_total_coeff(live[blk]);
     }
     motus_lanes_sync();
+}
+
+// ---- Guessed bits -------------------------------------------------------------------------------
+
+// Levels of intra MBs whose types are known (MOTUS_LEVELS_GUESSED): no level waits for another, and
+// bits are guessed from counts, alike for CAVLC and CABAC.
+
+// Guessed bits of an MB's levels up to which its true bits are taken to be below
+// MOTUS_MB_BITS_LIMIT, 3.25 times as many: few blocks take three times their guess. Above, they are
+// counted.
+#define MOTUS_GUESS_TRUSTED 800
+
+// Guesses, in 1/4 of a bit, of a block without levels and of one with some; of each zero below the
+// last level.
+enum {
+    MOTUS_GUESS_NONE = 16,
+    MOTUS_GUESS_SOME = 22,
+    MOTUS_GUESS_ZERO = 3,
+    MOTUS_GUESS_SOME8 = 8, // of an 8x8 block; 0 without levels
+    MOTUS_GUESS_ZERO8 = 2,
+};
+
+// Returns the nearest level to a coefficient of t / 256 levels that may have one, with a dead zone.
+MOTUS_HD int motus_guess_magnitude(int t) { return motus_clip(1, MOTUS_MAX_LEVEL, (t + 115) >> 8); }
+
+// Returns the guess for a level, in 1/4 of a bit.
+MOTUS_HD int motus_guess_level(int magnitude) {
+    return 6 + 6 * motus_min(magnitude, 16) + 4 * (motus_bit_length((uint32_t)magnitude | 15) - 4);
+}
+
+// True if a level of 1 of a 4x4 block lowers SSD by less than its bits cost. gap: zeros between it
+// and the next coefficient below that may have a level.
+MOTUS_HD int motus_guess_drops(int t, int is_last, int gap, uint32_t rate) {
+    return motus_level_ssd_drop(t, 1) <= (int32_t)(rate * (uint32_t)(is_last ? 19 + gap : 12) / 4);
+}
+
+// Returns a number of 1/4 bits in parts of a bit of motus_unit_of.
+MOTUS_HD uint32_t motus_guess_in(int quarters, const MotusLevelChoice *choice) {
+    return (uint32_t)quarters * motus_unit_of(choice) / 4;
+}
+
+// Returns the result for a 4x4 block. n, sum, ssd_drop: number, guesses and drop of SSD of its
+// levels; zeros: below the last one.
+MOTUS_HD MotusLevels motus_guessed_levels(int n, int sum, int zeros, int32_t ssd_drop,
+                                          uint32_t rate, const MotusLevelChoice *choice) {
+    const uint32_t none = motus_guess_in(MOTUS_GUESS_NONE, choice),
+                   some = motus_guess_in(MOTUS_GUESS_SOME + sum + MOTUS_GUESS_ZERO * zeros, choice);
+    const int pays = n && motus_ssd_drop_pays(ssd_drop, some - none, rate, choice);
+    const MotusLevels levels = {pays ? n : 0, pays ? some : none, pays ? ssd_drop : 0};
+    return levels;
+}
+
+// Returns the guess for an 8x8 block, in 1/256 bit.
+MOTUS_HD uint32_t motus_guessed_bits8(int sum, int zeros) {
+    return (uint32_t)(MOTUS_GUESS_SOME8 + sum + MOTUS_GUESS_ZERO8 * zeros) * MOTUS_BIT / 4;
 }
 
 #endif

@@ -1,6 +1,6 @@
 // Choice of a block's levels by warps: by eight lanes of a warp, four blocks side by side, or by
 // one lane a block, with bits of CAVLC. The longest chain of dependent steps is what counts here.
-// Equals motus_choose_levels (levels_cpu.h): suite `lanes`, and `gpu_decide` on a device.
+// Equals choose_cavlc and choose_guessed (levels.c): suite `lanes`, and `gpu_decide` on a device.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_LEVELS_LEVELS_WARP_CUH
 #define ENCODER_LEVELS_LEVELS_WARP_CUH
@@ -69,28 +69,14 @@ MOTUS_WARP uint32_t motus_eight_mask(int first, int second) {
 #endif
 }
 
-MOTUS_WARP void motus_eight_planes(MotusLevelPlanes *planes, const MotusPairLevels *own) {
-    const int *m = own->magnitude;
-    planes->nonzero = motus_eight_mask(m[0], m[1]);
-    planes->negative = motus_eight_mask(own->negative[0], own->negative[1]);
-    planes->large = 0;
-    for (int p = 0; p < 4; p++) planes->plane[p] = 0;
-    if (!motus_lanes_ballot(m[0] > 1 || m[1] > 1)) return; // for all four blocks alike
-    int less[2];
-    for (int h = 0; h < 2; h++) less[h] = m[h] > 0 && m[h] <= MOTUS_PLANES_MAX ? m[h] - 1 : 0;
-    for (int p = 0; p < 4; p++)
-        planes->plane[p] = motus_eight_mask(less[0] >> p & 1, less[1] >> p & 1);
-    planes->large = motus_eight_mask(m[0] > MOTUS_PLANES_MAX, m[1] > MOTUS_PLANES_MAX);
-}
-
-// Lowers the levels in `left` (motus_lower_levels) and returns the block's bits. Each lane counts
+// Lowers the levels in `left` (lower in levels.c) and returns the block's bits. Each lane counts
 // the bits with one of its levels lowered, the first that is still to be tried; a lane without one
 // counts the block as it is. The first level that pays is lowered, and those after it are tried
 // again; the answers before it are final. A lane's second level that was not tried yet blocks those
 // after it. `level` is read, and kept up to date, only if there are large levels.
-MOTUS_WARP uint32_t motus_eight_lower(int16_t *level, MotusPairLevels *own, int left[2],
-                                      MotusLevelPlanes *planes, int first, uint32_t rate,
-                                      int token_class, const uint8_t *zero_runs) {
+MOTUS_WARP uint32_t eight_lower(int16_t *level, MotusPairLevels *own, int left[2],
+                                MotusLevelPlanes *planes, int first, uint32_t rate, int token_class,
+                                const uint8_t *zero_runs) {
     const int lane = motus_lane(), k = lane & 7;
     const uint32_t large = motus_lanes_ballot(planes->large != 0);
     uint32_t bits = 0, known = 0, trying = motus_lanes_ballot(left[0] || left[1]);
@@ -156,28 +142,40 @@ MOTUS_WARP MotusLevels motus_eight_choose(int16_t *level, MotusPairLevels *own, 
     MotusLevelPlanes planes;
     MotusLevels levels;
     int tried[2];
-    int32_t gain = 0;
+    int32_t ssd_drop = 0;
     for (int h = 0; h < 2; h++) {
-        own->magnitude[h] = live[h] ? motus_clip(1, MOTUS_MAX_LEVEL, (own->t[h] + 128) >> 8) : 0;
+        own->magnitude[h] = live[h] ? motus_nearest_level(own->t[h]) : 0;
         const int loss = 512 * own->t[h] - 65536 * (2 * own->magnitude[h] - 1);
         tried[h] = choice->method == MOTUS_LEVELS_LOWERED && own->magnitude[h] &&
                    (own->magnitude[h] <= 2 || loss <= 0);
     }
-    motus_eight_planes(&planes, own);
+    const int *m = own->magnitude;
+    planes.nonzero = motus_eight_mask(m[0], m[1]);
+    planes.negative = motus_eight_mask(own->negative[0], own->negative[1]);
+    planes.large = 0;
+    for (int p = 0; p < 4; p++) planes.plane[p] = 0;
+    if (motus_lanes_ballot(m[0] > 1 || m[1] > 1)) { // for all four blocks alike
+        int less[2];
+        for (int h = 0; h < 2; h++) less[h] = m[h] > 0 && m[h] <= MOTUS_PLANES_MAX ? m[h] - 1 : 0;
+        for (int p = 0; p < 4; p++)
+            planes.plane[p] = motus_eight_mask(less[0] >> p & 1, less[1] >> p & 1);
+        planes.large = motus_eight_mask(m[0] > MOTUS_PLANES_MAX, m[1] > MOTUS_PLANES_MAX);
+    }
     const uint32_t large = motus_lanes_ballot(planes.large != 0);
     if (large) {
         for (int h = 0; h < 2; h++) level[motus_pair_position(h)] = motus_pair_level(own, h);
         motus_lanes_sync(); // all levels are written
     }
     levels.bits =
-        motus_eight_lower(level, own, tried, &planes, first, rate, token_class, choice->zero_runs);
+        eight_lower(level, own, tried, &planes, first, rate, token_class, choice->zero_runs);
     if (large) motus_lanes_sync(); // all have read the levels
     for (int h = 0; h < 2; h++) {
         level[motus_pair_position(h)] = motus_pair_level(own, h);
-        if (own->magnitude[h]) gain += motus_level_gain(own->t[h], own->magnitude[h]);
+        if (own->magnitude[h]) ssd_drop += motus_level_ssd_drop(own->t[h], own->magnitude[h]);
     }
     levels.n = motus_cavlc_total_coeff(planes.nonzero);
-    levels.gain = motus_min((int32_t)motus_lanes_group_sum((uint32_t)gain, 8), MOTUS_GAIN_MAX);
+    levels.ssd_drop =
+        motus_min((int32_t)motus_lanes_group_sum((uint32_t)ssd_drop, 8), MOTUS_SSD_DROP_MAX);
     return levels;
 }
 
@@ -194,9 +192,40 @@ MOTUS_WARP MotusLevels motus_eight_levels_cavlc(int16_t *level, const int coef[2
     int live[2];
     motus_pair_load(own, live, coef, pair, active, first, q);
     MotusLevels levels = motus_eight_choose(level, own, live, first, q->rate, token_class, choice);
-    if (levels.gain <= (int32_t)((levels.bits - zero_bits) * q->rate)) levels.n = 0;
-    if (!levels.n) levels.bits = zero_bits, levels.gain = 0;
+    if (levels.ssd_drop <= (int32_t)((levels.bits - zero_bits) * q->rate)) levels.n = 0;
+    if (!levels.n) levels.bits = zero_bits, levels.ssd_drop = 0;
     return levels;
+}
+
+// Chooses the levels by MOTUS_LEVELS_GUESSED, with either entropy coder.
+MOTUS_WARP MotusLevels motus_eight_levels_guessed(int16_t *to, const int coef[2],
+                                                  const MotusLevelPair *pair, int active, int first,
+                                                  const MotusQuant *q,
+                                                  const MotusLevelChoice *choice,
+                                                  MotusPairLevels *own) {
+    const int k = motus_lane() & 7;
+    int live[2], sum = 0;
+    int32_t ssd_drop = 0;
+    motus_pair_load(own, live, coef, pair, active, first, q);
+    const uint32_t near = motus_eight_mask(live[0], live[1]); // in coding order
+    for (int h = 0; h < 2; h++) {
+        const uint32_t bit = 1u << (8 * h + k), behind = near & ~(bit | (bit - 1));
+        const int gap = motus_pair_position(h) - (behind ? motus_planes_first(behind) + 1 : first);
+        const int magnitude = motus_guess_magnitude(own->t[h]);
+        const int drops =
+            magnitude == 1 && motus_guess_drops(own->t[h], !(near & (bit - 1)), gap, q->rate);
+        own->magnitude[h] = live[h] && !drops ? magnitude : 0;
+        to[motus_pair_position(h)] = motus_pair_level(own, h);
+        if (!own->magnitude[h]) continue;
+        sum += motus_guess_level(magnitude);
+        ssd_drop += motus_level_ssd_drop(own->t[h], magnitude);
+    }
+    const uint32_t nonzero = motus_eight_mask(own->magnitude[0] > 0, own->magnitude[1] > 0);
+    const int n = motus_cavlc_total_coeff(nonzero),
+              zeros = nonzero ? motus_planes_first(nonzero) + 1 - first - n : 0;
+    sum = (int)motus_lanes_group_sum((uint32_t)sum, 8);
+    ssd_drop = motus_min((int32_t)motus_lanes_group_sum((uint32_t)ssd_drop, 8), MOTUS_SSD_DROP_MAX);
+    return motus_guessed_levels(n, sum, zeros, ssd_drop, q->rate, choice);
 }
 
 // ---- A lane a block -----------------------------------------------------------------------------
@@ -214,75 +243,51 @@ MOTUS_WARP int motus_pairs_at(int g) { return 2 * (g & 7) + (g >> 3); }
 // Returns the index of raster position `at`.
 MOTUS_WARP int motus_pairs_of_raster(int at) { return (at & 8) + 2 * (at & 3) + (at >> 2 & 1); }
 
-// Levels of a lane's block, as in MotusLevelBlock; bits are counted by planes, since the fullest
-// block of an MB is what the other lanes wait for.
-typedef struct MotusPlanesBlock {
-    int16_t *level;
-    int *t; // [16]; apart: an index that is not constant would keep `shape` out of registers
-    MotusLevelPlanes shape;
-    int first;
-} MotusPlanesBlock;
-
-// Gives zigzag position i the level nearest to a live coefficient, but not 0.
-MOTUS_WARP void motus_planes_put(MotusPlanesBlock *b, int i, int coef, int coef_class,
-                                 const MotusQuant *q) {
-    b->t[i] = (int)((uint32_t)motus_abs(coef) * q->scale[coef_class] >> q->shift);
-    const int magnitude = motus_clip(1, MOTUS_MAX_LEVEL, (b->t[i] + 128) >> 8), negative = coef < 0;
-    b->level[i] = (int16_t)(negative ? -magnitude : magnitude);
-    motus_planes_set(&b->shape, i, magnitude);
-    b->shape.negative = motus_with_bit(b->shape.negative, motus_planes_bit(i), negative);
-}
-
-// Lowers levels as motus_lower_levels does.
-MOTUS_WARP void motus_planes_lower(MotusPlanesBlock *b, MotusLevels *levels, const MotusQuant *q,
-                                   int token_class, const uint8_t *zero_runs) {
-    for (uint32_t left = b->shape.nonzero; left;) {
-        int i = motus_planes_first(left), negative = b->level[i] < 0,
-            magnitude = motus_abs(b->level[i]);
+// Chooses the levels of a lane's block from its live coefficients in 1/256 of a level: t, by zigzag
+// position, and `shape`, whose magnitudes are the nearest levels. Bits are counted by planes, since
+// the fullest block of an MB is what the other lanes wait for.
+MOTUS_WARP MotusLevels lane_planes(int16_t *level, const int *t, MotusLevelPlanes *shape, int first,
+                                   int token_class, const MotusQuant *q,
+                                   const MotusLevelChoice *choice) {
+    const uint32_t zero_bits = (uint32_t)motus_cavlc_token(token_class, 0, 0).length;
+    MotusLevels levels = {
+        motus_cavlc_total_coeff(shape->nonzero),
+        motus_planes_block_bits(shape, level, -1, 0, first, token_class, choice->zero_runs), 0};
+    for (uint32_t left = choice->method == MOTUS_LEVELS_LOWERED ? shape->nonzero : 0; left;) {
+        const int i = motus_planes_first(left), negative = level[i] < 0,
+                  magnitude = motus_abs(level[i]);
         left &= left - 1;
-        int loss = 512 * b->t[i] - 65536 * (2 * magnitude - 1); // below 2^30
+        const int loss = 512 * t[i] - 65536 * (2 * magnitude - 1); // below 2^30
         if (magnitude > 2 && loss > 0) continue;
         const int16_t less = (int16_t)(negative ? 1 - magnitude : magnitude - 1);
-        MotusLevelPlanes with = b->shape; // nothing to restore where the level stays
+        MotusLevelPlanes with = *shape; // nothing to restore where the level stays
         motus_planes_set(&with, i, magnitude - 1);
-        uint32_t bits =
-            motus_planes_block_bits(&with, b->level, i, less, b->first, token_class, zero_runs);
-        if (loss + (int32_t)(bits * q->rate) < (int32_t)(levels->bits * q->rate)) {
-            levels->bits = bits;
-            levels->n -= magnitude == 1;
-            b->shape = with;
-            b->level[i] = less;
+        const uint32_t bits =
+            motus_planes_block_bits(&with, level, i, less, first, token_class, choice->zero_runs);
+        if (loss + (int32_t)(bits * q->rate) < (int32_t)(levels.bits * q->rate)) {
+            levels.bits = bits;
+            levels.n -= magnitude == 1;
+            *shape = with;
+            level[i] = less;
         }
     }
-}
-
-// Lowers levels if the method says so, and drops them if they are not worth their bits.
-MOTUS_WARP MotusLevels motus_planes_weigh(MotusPlanesBlock *b, const MotusQuant *q, int token_class,
-                                          const MotusLevelChoice *choice) {
-    const uint32_t zero_bits = (uint32_t)motus_cavlc_token(token_class, 0, 0).length;
-    MotusLevels levels = {motus_cavlc_total_coeff(b->shape.nonzero),
-                          motus_planes_block_bits(&b->shape, b->level, -1, 0, b->first, token_class,
-                                                  choice->zero_runs),
-                          0};
-    if (choice->method == MOTUS_LEVELS_LOWERED)
-        motus_planes_lower(b, &levels, q, token_class, choice->zero_runs);
-    int32_t gain = 0;
-    for (uint32_t left = b->shape.nonzero; left; left &= left - 1) {
-        int i = motus_planes_first(left & -left);
-        gain += motus_level_gain(b->t[i], motus_abs(b->level[i]));
+    int32_t ssd_drop = 0;
+    for (uint32_t left = shape->nonzero; left; left &= left - 1) {
+        const int i = motus_planes_first(left & -left);
+        ssd_drop += motus_level_ssd_drop(t[i], motus_abs(level[i]));
     }
-    levels.gain = motus_min(gain, MOTUS_GAIN_MAX);
-    if (levels.n && levels.gain <= (int32_t)((levels.bits - zero_bits) * q->rate)) {
+    levels.ssd_drop = motus_min(ssd_drop, MOTUS_SSD_DROP_MAX);
+    if (levels.n && levels.ssd_drop <= (int32_t)((levels.bits - zero_bits) * q->rate)) {
         levels.n = 0;
-        levels.gain = 0;
+        levels.ssd_drop = 0;
     }
     if (!levels.n) levels.bits = zero_bits;
     return levels;
 }
 
 // motus_planes_small_bits for a block whose levels are all ones.
-MOTUS_WARP uint32_t motus_ones_bits(uint32_t nonzero, uint32_t negative, int first, int token_class,
-                                    const uint8_t *zero_runs) {
+MOTUS_WARP uint32_t ones_bits(uint32_t nonzero, uint32_t negative, int first, int token_class,
+                              const uint8_t *zero_runs) {
     const int total_coeff = motus_cavlc_total_coeff(nonzero),
               trailing_ones = motus_min(total_coeff, 3);
     int bits = motus_cavlc_token_length(token_class, total_coeff, trailing_ones) + trailing_ones;
@@ -298,24 +303,24 @@ MOTUS_WARP uint32_t motus_ones_bits(uint32_t nonzero, uint32_t negative, int fir
 
 // Completes motus_lane_levels_cavlc for a block whose levels are all ones. Masks are in coding
 // order; level[] holds the coefficients in 1/256 of a level.
-MOTUS_WARP MotusLevels motus_lane_ones(int16_t *level, uint32_t nonzero, uint32_t negative,
-                                       int32_t gain, int first, int token_class,
-                                       const MotusQuant *q, const MotusLevelChoice *choice) {
+MOTUS_WARP MotusLevels lane_ones(int16_t *level, uint32_t nonzero, uint32_t negative,
+                                 int32_t ssd_drop, int first, int token_class, const MotusQuant *q,
+                                 const MotusLevelChoice *choice) {
     const uint32_t zero_bits = (uint32_t)motus_cavlc_token_length(token_class, 0, 0);
-    uint32_t bits = motus_ones_bits(nonzero, negative, first, token_class, choice->zero_runs);
+    uint32_t bits = ones_bits(nonzero, negative, first, token_class, choice->zero_runs);
     for (uint32_t left = choice->method == MOTUS_LEVELS_LOWERED ? nonzero : 0; left;
          left &= left - 1) {
         const uint32_t bit = left & (0u - left), with = nonzero ^ bit;
-        const uint32_t less =
-            motus_ones_bits(with, negative, first, token_class, choice->zero_runs);
-        const int32_t loss = motus_level_gain(level[motus_planes_first(bit)], 1);
+        const uint32_t less = ones_bits(with, negative, first, token_class, choice->zero_runs);
+        const int32_t loss = motus_level_ssd_drop(level[motus_planes_first(bit)], 1);
         if (loss + (int32_t)(less * q->rate) >= (int32_t)(bits * q->rate)) continue;
         nonzero = with;
         bits = less;
-        gain -= loss;
+        ssd_drop -= loss;
     }
-    MotusLevels levels = {motus_cavlc_total_coeff(nonzero), bits, gain}, none = {0, zero_bits, 0};
-    if (gain <= (int32_t)((bits - zero_bits) * q->rate)) return none;
+    MotusLevels levels = {motus_cavlc_total_coeff(nonzero), bits, ssd_drop},
+                none = {0, zero_bits, 0};
+    if (ssd_drop <= (int32_t)((bits - zero_bits) * q->rate)) return none;
     for (int i = 0; i < 16; i += 2) motus_word_put(level + i, 0);
     for (uint32_t left = nonzero; left; left &= left - 1) {
         const uint32_t bit = left & (0u - left);
@@ -334,7 +339,7 @@ MOTUS_WARP MotusLevels motus_lane_levels_cavlc(int16_t level[16], const int16_t 
     const int token_class = motus_cavlc_token_class(nc);
     uint32_t nonzero = 0, negative = 0;
     int t16[16], larger = 0;
-    int32_t gain = 0;
+    int32_t ssd_drop = 0;
     for (uint32_t left = live; left; left &= left - 1) {
         const int g = motus_bit_length(left & (0u - left)) - 1, value = coef[motus_pairs_at(g)],
                   bit = motus_pairs_coded_at(g);
@@ -343,27 +348,28 @@ MOTUS_WARP MotusLevels motus_lane_levels_cavlc(int16_t level[16], const int16_t 
         nonzero |= 1u << bit;
         negative |= (value < 0 ? 1u : 0u) << bit;
         larger |= t >= 384; // rounds to 2
-        gain += motus_level_gain(t, 1);
+        ssd_drop += motus_level_ssd_drop(t, 1);
         level[15 - bit] = (int16_t)t;
     }
     if (!motus_lanes_ballot(larger))
-        return motus_lane_ones(level, nonzero, negative, gain, first, token_class, q, choice);
+        return lane_ones(level, nonzero, negative, ssd_drop, first, token_class, q, choice);
     if (!live) {
         MotusLevels none = {0, (uint32_t)motus_cavlc_token_length(token_class, 0, 0), 0};
         return none;
     }
-    MotusPlanesBlock b;
-    b.level = level;
-    b.t = t16;
-    memset(&b.shape, 0, sizeof b.shape);
-    b.first = first;
+    MotusLevelPlanes shape; // in registers, unlike t16, whose index is not constant
+    memset(&shape, 0, sizeof shape);
     for (int i = 0; i < 16; i += 2) motus_word_put(level + i, 0);
     for (uint32_t left = live; left; left &= left - 1) {
-        const int g = motus_bit_length(left & (0u - left)) - 1;
-        motus_planes_put(&b, 15 - motus_pairs_coded_at(g), coef[motus_pairs_at(g)],
-                         motus_pairs_class(g), q);
+        const int g = motus_bit_length(left & (0u - left)) - 1, i = 15 - motus_pairs_coded_at(g),
+                  value = coef[motus_pairs_at(g)];
+        t16[i] = (int)((uint32_t)motus_abs(value) * q->scale[motus_pairs_class(g)] >> q->shift);
+        const int magnitude = motus_nearest_level(t16[i]), is_negative = value < 0;
+        level[i] = (int16_t)(is_negative ? -magnitude : magnitude);
+        motus_planes_set(&shape, i, magnitude);
+        shape.negative = motus_with_bit(shape.negative, motus_planes_bit(i), is_negative);
     }
-    return motus_planes_weigh(&b, q, token_class, choice);
+    return lane_planes(level, t16, &shape, first, token_class, q, choice);
 }
 
 #endif

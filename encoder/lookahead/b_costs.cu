@@ -75,21 +75,6 @@ MotusStatus launch_fields(const Fields &fields, int n, cudaStream_t stream, Motu
     return motus_cuda_launched("lookahead: fields of B pictures", error);
 }
 
-MotusStatus sum_b(MotusBCosts *costs, const MotusBPicture *const *picture, int span, int pyramid,
-                  cudaStream_t stream, MotusError *error) {
-    Betweens betweens = {};
-    int n = 0;
-    for (int length = 2; length <= span; length++)
-        for (int d = 1; d < length; d++) {
-            if (motus_b_is_measured(length - d, d, pyramid))
-                betweens.picture[n++] = motus_b_between(picture, length, d);
-        }
-    if (!n) return MOTUS_OK;
-    const dim3 grid(blocks_of(picture[0]->half), (unsigned)n);
-    b_sums<<<grid, BLOCK, 0, stream>>>(betweens, costs);
-    return motus_cuda_launched("lookahead: costs of B pictures", error);
-}
-
 } // namespace
 
 MotusStatus motus_b_costs_cuda(MotusBCosts *costs, const MotusBPicture *const *picture, int span,
@@ -97,11 +82,20 @@ MotusStatus motus_b_costs_cuda(MotusBCosts *costs, const MotusBPicture *const *p
     const cudaStream_t on = (cudaStream_t)stream;
     const int farthest = motus_b_farthest_later(span, pyramid);
     Fields earlier = {}, later = {};
+    Betweens betweens = {};
+    int n = 0;
     if (!span) return MOTUS_OK;
     earlier.sums = &costs->p[1];
     for (int d = 2; d <= span; d++) earlier.search[d - 2] = motus_b_search_earlier(picture, d);
     for (int d = 1; d <= farthest; d++) later.search[d - 1] = motus_b_search_later(picture, d);
+    for (int length = 2; length <= span; length++)
+        for (int d = 1; d < length; d++)
+            if (motus_b_is_measured(length - d, d, pyramid))
+                betweens.picture[n++] = motus_b_between(picture, length, d);
     MotusStatus status = launch_fields(earlier, span - 1, on, error);
     if (!status) status = launch_fields(later, farthest, on, error);
-    return status ? status : sum_b(costs, picture, span, pyramid, on, error);
+    if (status || !n) return status;
+    const dim3 grid(blocks_of(picture[0]->half), (unsigned)n);
+    b_sums<<<grid, BLOCK, 0, on>>>(betweens, costs);
+    return motus_cuda_launched("lookahead: costs of B pictures", error);
 }

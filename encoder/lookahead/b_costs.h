@@ -21,17 +21,6 @@ typedef struct MotusBPicture {
     uint16_t *between[MOTUS_B_PAIRS];
 } MotusBPicture;
 
-// Points between[] of what is measured to parts of `memory`, `stride` bytes each, in their order.
-static inline void motus_b_lay_out_between(MotusBPicture *p, uint8_t *memory, size_t stride,
-                                           int span, int pyramid) {
-    for (int n = 2; n <= span; n++)
-        for (int after = 1; after < n; after++) {
-            if (!motus_b_is_measured(n - after, after, pyramid)) continue;
-            p->between[motus_b_pair(n - after, after)] = (uint16_t *)(void *)memory;
-            memory += stride;
-        }
-}
-
 // Returns the search of picture[0] in picture[d], d 2..span; picture[i] is i pictures earlier.
 static inline MotusBSearch motus_b_search_earlier(const MotusBPicture *const *picture, int d) {
     const MotusBPicture *cur = picture[0];

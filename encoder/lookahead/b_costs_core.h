@@ -10,7 +10,7 @@
 
 enum {
     MOTUS_B_SPAN = 8,      // pictures of the longest mini-GOP that is measured
-    MOTUS_B_FLAT_SPAN = 6, // the same without a pyramid
+    MOTUS_B_FLAT_SPAN = 6, // of the longest one without a pyramid
     MOTUS_B_PAIRS = MOTUS_B_SPAN * (MOTUS_B_SPAN - 1) / 2, // of references around a B picture
     MOTUS_B_WINDOW = 2 * MOTUS_B_SPAN, // pictures that decide about the next mini-GOP, at most
     MOTUS_B_STARTS = 5,                // candidates that a search begins with
@@ -25,21 +25,10 @@ MOTUS_HD int motus_b_pair(int before, int after) {
     return between * (between + 1) / 2 + after - 1;
 }
 
-// Returns how many pictures decide about the next mini-GOP.
-MOTUS_HD int motus_b_window(int span) { return 2 * motus_max(span, MOTUS_B_FLAT_SPAN); }
-
-// Returns the place of the middle B picture in a mini-GOP of n pictures, from 0.
-MOTUS_HD int motus_b_middle(int n) { return (n - 2) / 2; }
-
 // True if B pictures with these distances to their references are measured. In a pyramid they are
 // the middle ones of mini-GOPs or of their parts (motus_b_order).
 MOTUS_HD int motus_b_is_measured(int before, int after, int pyramid) {
     return !pyramid || after == before || after == before + 1;
-}
-
-// Returns the number of pairs of references that are measured.
-MOTUS_HD int motus_b_measured(int span, int pyramid) {
-    return pyramid ? span - 1 : span * (span - 1) / 2;
 }
 
 // Returns the distance of the farthest later reference that is measured.
@@ -110,7 +99,7 @@ MOTUS_HD int motus_b_start(MotusMv *mv, int i, const MotusBSearch *s, int x, int
         from = s->first[y * s->cur.mb_width + x];
         from = motus_b_mv(s->d * from.x, s->d * from.y);
     }
-    *mv = motus_lookahead_even(from);
+    *mv = motus_lookahead_mv(from.x & ~1, from.y & ~1);
     return 1;
 }
 

@@ -43,12 +43,11 @@ MOTUS_HD uint32_t motus_half_weigh_error(uint32_t error, const MotusHalfWeight *
     return error * (uint32_t)w->weight >> w->log2_denom;
 }
 
-// Sets the weights of `ref` that may suit `cur`; n: samples. A single one is set twice. Returns 0
-// if there is none.
+// Sets the weights of `ref` that may suit `cur`, sums of n samples (MotusHalfStats). A single one
+// is set twice. Returns 0 if there is none.
 MOTUS_HD int motus_half_suggest(MotusHalfWeight suggestion[MOTUS_HALF_SUGGESTIONS],
-                                const MotusHalfSums *cur, const MotusHalfSums *ref, uint64_t n) {
-    const MotusMoments a = motus_moments(cur->sum, cur->squares, n),
-                       b = motus_moments(ref->sum, ref->squares, n);
+                                const uint64_t cur[2], const uint64_t ref[2], uint64_t n) {
+    const MotusMoments a = motus_moments(cur[0], cur[1], n), b = motus_moments(ref[0], ref[1], n);
     const int scale[MOTUS_HALF_SUGGESTIONS] = {motus_scale_of(&a, &b), MOTUS_SCALE_ONE};
     int found = 0;
     for (int i = 0; i < MOTUS_HALF_SUGGESTIONS; i++) {
@@ -69,21 +68,16 @@ typedef struct MotusHalfTrial {
     uint32_t helped[MOTUS_HALF_SUGGESTIONS], harmed[MOTUS_HALF_SUGGESTIONS];
 } MotusHalfTrial;
 
-// Pictures of 2 mb_width x 2 mb_height downscaled samples.
-typedef struct MotusHalfPair {
-    const int16_t *cur, *ref;
-    int mb_width, mb_height;
-} MotusHalfPair;
-
 // Lowers least[] to the SADs of MB (x, y) at one displacement. sample[k]: its samples, without a
 // weight and divided by each suggestion.
-MOTUS_HD void motus_half_lower(uint32_t least[1 + MOTUS_HALF_SUGGESTIONS], const MotusHalfPair *p,
+MOTUS_HD void motus_half_lower(uint32_t least[1 + MOTUS_HALF_SUGGESTIONS], const int16_t *ref_small,
+                               int mb_width, int mb_height,
                                const int sample[1 + MOTUS_HALF_SUGGESTIONS][4], int x, int y) {
-    const int width = 2 * p->mb_width, height = 2 * p->mb_height;
+    const int width = 2 * mb_width, height = 2 * mb_height;
     uint32_t sad[1 + MOTUS_HALF_SUGGESTIONS] = {0};
     for (int k = 0; k < 4; k++) {
         const int u = motus_clip(0, width - 1, x + (k & 1)),
-                  v = motus_clip(0, height - 1, y + (k >> 1)), there = p->ref[v * width + u];
+                  v = motus_clip(0, height - 1, y + (k >> 1)), there = ref_small[v * width + u];
         for (int i = 0; i <= MOTUS_HALF_SUGGESTIONS; i++)
             sad[i] += (uint32_t)motus_abs(sample[i][k] - there);
     }
@@ -91,19 +85,20 @@ MOTUS_HD void motus_half_lower(uint32_t least[1 + MOTUS_HALF_SUGGESTIONS], const
         if (sad[i] < least[i]) least[i] = sad[i];
 }
 
-// Adds MB (x, y) to *trial.
-MOTUS_HD void motus_half_try(MotusHalfTrial *trial, const MotusHalfPair *p, int x, int y,
+// Adds MB (x, y) to *trial. cur, ref: MotusHalfStats.small of pictures of mb_width x mb_height MBs.
+MOTUS_HD void motus_half_try(MotusHalfTrial *trial, const int16_t *cur, const int16_t *ref,
+                             int mb_width, int mb_height, int x, int y,
                              const MotusHalfWeight *suggestion) {
     uint32_t least[1 + MOTUS_HALF_SUGGESTIONS] = {UINT32_MAX, UINT32_MAX, UINT32_MAX};
     int sample[1 + MOTUS_HALF_SUGGESTIONS][4];
     for (int k = 0; k < 4; k++) {
-        sample[0][k] = p->cur[(2 * y + (k >> 1)) * 2 * p->mb_width + 2 * x + (k & 1)];
+        sample[0][k] = cur[(2 * y + (k >> 1)) * 2 * mb_width + 2 * x + (k & 1)];
         for (int i = 0; i < MOTUS_HALF_SUGGESTIONS; i++)
             sample[1 + i][k] = motus_half_unweigh(sample[0][k], &suggestion[i], MOTUS_SMALL_ONE);
     }
     for (int dy = -MOTUS_HALF_REACH; dy <= MOTUS_HALF_REACH; dy++)
         for (int dx = -MOTUS_HALF_REACH; dx <= MOTUS_HALF_REACH; dx++)
-            motus_half_lower(least, p, sample, 2 * x + dx, 2 * y + dy);
+            motus_half_lower(least, ref, mb_width, mb_height, sample, 2 * x + dx, 2 * y + dy);
     trial->cost[0] += least[0];
     for (int i = 0; i < MOTUS_HALF_SUGGESTIONS; i++) {
         const uint32_t cost = motus_half_weigh_error(least[1 + i], &suggestion[i]);

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/lookahead/lookahead.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "common/alloc.h"
 #include "common/device.h"
 #include "common/error.h"
 #include "encoder/lookahead/b_order.h"
-#include "encoder/lookahead/lookahead_core.h"
 #include "encoder/lookahead/lookahead_ops.h"
 
 // One walk over a window makes the offsets of depth / BATCH pictures final, so that mb-tree looks
 // at least at 7/8 of `depth`.
 #define BATCH 8
+#define LONGEST_GOP 250 // assumed by the scene cut rule if keyint sets no limit
 
 // A picture in the ring.
 typedef struct Entry {
@@ -50,34 +51,20 @@ static Entry *entry_of(const MotusLookahead *look, int64_t number) {
 
 // ---- Opening ------------------------------------------------------------------------------------
 
-static const MotusLookaheadOps *ops_for(int device) {
-    if (device == MOTUS_LOOKAHEAD_HOST) return &motus_lookahead_ops_cpu;
-#ifdef MOTUS_HAVE_CUDA
-    return &motus_lookahead_ops_cuda;
-#else
-    return NULL;
-#endif
-}
+// Returns how many pictures decide about the next mini-GOP.
+static int window_of(int span) { return span ? 2 * motus_max(span, MOTUS_B_FLAT_SPAN) : 0; }
 
 int motus_lookahead_delay(const MotusLookaheadSettings *s) {
-    return motus_max(s->depth, s->b_span ? motus_b_window(s->b_span) : 0);
-}
-
-static MotusStatus open_ring(MotusLookahead *look, MotusError *error) {
-    const MotusLookaheadSettings *s = &look->settings;
-    // Pictures that the plan depends on, the one to plan, and those before it: the MVs of one,
-    // which the search begins from, the detail of all.
-    look->n_slots = motus_lookahead_delay(s) + 1 + MOTUS_SHARPNESS_BEFORE + look->ops->max_pending;
-    look->ring = motus_alloc((size_t)look->n_slots, sizeof *look->ring);
-    look->links = motus_alloc((size_t)look->n_slots, sizeof *look->links);
-    if (!look->ring || !look->links) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
-    return look->ops->open(&look->executor, s, look->n_slots, look->device, error);
+    return motus_max(s->depth, window_of(s->b_span));
 }
 
 MotusStatus motus_lookahead_open(MotusLookahead **out, const MotusLookaheadSettings *settings,
                                  int device, MotusError *error) {
+    const MotusLookaheadOps *ops = device == MOTUS_LOOKAHEAD_HOST ? &motus_lookahead_ops_cpu : NULL;
+#ifdef MOTUS_HAVE_CUDA
+    if (!ops) ops = &motus_lookahead_ops_cuda;
+#endif
     *out = NULL;
-    const MotusLookaheadOps *ops = ops_for(device);
     if (!ops) return motus_device_check(error);
     MotusLookahead *look = motus_alloc(1, sizeof *look);
     if (!look) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
@@ -90,7 +77,14 @@ MotusStatus motus_lookahead_open(MotusLookahead **out, const MotusLookaheadSetti
                              .begun = settings->first,
                              .decided = settings->first,
                              .first_in_segment = 1};
-    MotusStatus status = open_ring(look, error);
+    // Pictures that the plan depends on, the one to plan, and those before it: the MVs of one,
+    // which the search begins from, the detail of all.
+    look->n_slots = motus_lookahead_delay(settings) + 1 + MOTUS_SHARPNESS_BEFORE + ops->max_pending;
+    look->ring = motus_alloc((size_t)look->n_slots, sizeof *look->ring);
+    look->links = motus_alloc((size_t)look->n_slots, sizeof *look->links);
+    MotusStatus status = look->ring && look->links
+                             ? ops->open(&look->executor, settings, look->n_slots, device, error)
+                             : motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
     if (status)
         motus_lookahead_close(&look);
     else
@@ -116,25 +110,20 @@ int motus_lookahead_is_asynchronous(const MotusLookahead *look) {
 
 // ---- Pictures in --------------------------------------------------------------------------------
 
-// Returns how many earlier pictures of its GOP the next one can refer to, at most b_span. If
-// pictures are pending, their types are not known.
-static int span_of(const MotusLookahead *look) {
-    if (look->first_in_segment || !look->settings.b_span) return 0;
-    const Entry *before = entry_of(look, look->begun - 1);
-    return motus_min(motus_lookahead_is_asynchronous(look) ? before->in_segment : before->since_idr,
-                     look->settings.b_span);
-}
-
 MotusStatus motus_lookahead_begin(MotusLookahead *look, const MotusPlane *luma, void *filled,
                                   int force_idr, MotusError *error) {
+    const int is_first = look->first_in_segment;
     Entry *e = entry_of(look, look->begun);
+    const Entry *before = is_first ? NULL : entry_of(look, look->begun - 1);
     *e = (Entry){.plan = {.number = look->begun + look->shift},
-                 .first_in_segment = look->first_in_segment,
+                 .first_in_segment = is_first,
                  .force_idr = force_idr,
-                 .in_segment =
-                     look->first_in_segment ? 1 : entry_of(look, look->begun - 1)->in_segment + 1};
-    const MotusLookaheadPicture picture = {
-        .number = look->begun, .first_in_segment = e->first_in_segment, .span = span_of(look)};
+                 .in_segment = is_first ? 1 : before->in_segment + 1};
+    MotusLookaheadPicture picture = {.number = look->begun, .first_in_segment = is_first};
+    if (before) // earlier pictures of its GOP; if types are pending, of its segment
+        picture.span = motus_min(motus_lookahead_is_asynchronous(look) ? (int)before->in_segment
+                                                                       : before->since_idr,
+                                 look->settings.b_span);
     MotusStatus status = look->ops->begin(look->executor, &picture, luma, filled, error);
     if (status) return status;
     look->begun++;
@@ -142,26 +131,32 @@ MotusStatus motus_lookahead_begin(MotusLookahead *look, const MotusPlane *luma, 
     return MOTUS_OK;
 }
 
-// Sets the type of the oldest pending picture from its costs.
-static void set_type(MotusLookahead *look, Entry *e, uint64_t intra, uint64_t inter) {
-    const MotusLookaheadSettings *s = &look->settings;
-    const MotusLookaheadRules rules = {e->first_in_segment, e->force_idr, s->keyint, s->min_keyint,
-                                       s->scenecut};
-    const int before = e->first_in_segment ? 0 : entry_of(look, look->end - 1)->since_idr;
-    e->since_idr = motus_lookahead_since_idr(&rules, before, intra, inter);
-    e->plan.idr = e->since_idr == 1;
-    e->plan.forced = e->force_idr && !e->first_in_segment;
-    e->plan.intra = intra;
-    e->plan.cost = e->plan.idr ? intra : inter;
+// True if prediction from the previous picture saves so little that a scene begins. The saving that
+// prevents a cut grows with the distance from the last IDR picture. intra, inter: sums of MB costs.
+static int is_cut(const MotusLookaheadSettings *s, int since_idr, uint64_t intra, uint64_t inter) {
+    if (!s->scenecut || since_idr < motus_max(s->min_keyint, 1)) return 0;
+    const int longest = s->keyint ? s->keyint : LONGEST_GOP,
+              from = motus_min(s->min_keyint, longest - 1),
+              way = motus_min(longest - from, since_idr - from);
+    const int64_t bias =
+        (int64_t)s->scenecut * 256 * (longest - from + 3 * way) / (400 * (longest - from)); // 1/256
+    return (int64_t)inter * 256 >= (int64_t)intra * (256 - bias);
 }
 
 MotusStatus motus_lookahead_wait_type(MotusLookahead *look, int *idr, MotusError *error) {
+    const MotusLookaheadSettings *s = &look->settings;
     MotusLookaheadSums sums;
     MotusStatus status =
         look->ops->wait(look->executor, (int)(look->end % look->n_slots), &sums, error);
     if (status) return status;
     Entry *e = entry_of(look, look->end);
-    set_type(look, e, sums.intra, sums.inter);
+    const int before = e->first_in_segment ? 0 : entry_of(look, look->end - 1)->since_idr;
+    e->plan.idr = e->first_in_segment || e->force_idr || (s->keyint && before >= s->keyint) ||
+                  is_cut(s, before, sums.intra, sums.inter);
+    e->since_idr = e->plan.idr ? 1 : before + 1;
+    e->plan.forced = e->force_idr && !e->first_in_segment;
+    e->plan.intra = sums.intra;
+    e->plan.cost = e->plan.idr ? sums.intra : sums.inter;
     e->mini_gops = sums.mini_gops;
     e->detail = sums.detail;
     look->end++;
@@ -177,9 +172,11 @@ static void unbegin(MotusLookahead *look) {
 
 MotusStatus motus_lookahead_put(MotusLookahead *look, const MotusFrameSource *source, int *idr,
                                 MotusError *error) {
-    MotusPlane luma;
+    MotusPlane luma = source->frame->plane[0];
     void *filled = NULL;
-    MotusStatus status = look->ops->take(look->executor, source, &luma, &filled, error);
+    MotusStatus status = MOTUS_OK;
+    assert(look->ops->take || !source->on_device);
+    if (look->ops->take) status = look->ops->take(look->executor, source, &luma, &filled, error);
     if (!status) status = motus_lookahead_begin(look, &luma, filled, *idr, error);
     if (status) return status;
     status = motus_lookahead_wait_type(look, idr, error);
@@ -206,44 +203,32 @@ void motus_lookahead_next_segment(MotusLookahead *look, int64_t first) {
 
 // ---- Mini-GOPs ----------------------------------------------------------------------------------
 
-// Costs of pictures from one on, which decide about its mini-GOP.
-typedef struct MiniGopCosts {
+// Chooses the length of the mini-GOP that begins with picture `from`, by the costs of pictures up
+// to `end`, or to the end of the GOP. Returns 0 if the picture is an IDR picture: that is one for
+// itself. *is_final: 1 if no later picture changes the length.
+static int choose_length(const MotusLookahead *look, int64_t from, int64_t end, int *is_final) {
+    enum { BEFORE = MOTUS_SHARPNESS_BEFORE };
+    const int span = look->settings.b_span, most = window_of(span);
     MotusBCosts costs[MOTUS_B_WINDOW];
-    // Earlier pictures of the GOP first, `before` of them.
-    uint64_t intra[MOTUS_SHARPNESS_BEFORE + MOTUS_B_WINDOW];
-    uint64_t detail[MOTUS_SHARPNESS_BEFORE + MOTUS_B_WINDOW];
-    int before;
-    int n;
-} MiniGopCosts;
-
-// Finds the costs of pictures from `from` on, up to picture `end` or the end of the GOP, as many as
-// count for a mini-GOP: none of an IDR picture. Returns 1 if no later picture changes them.
-static int find_costs(const MotusLookahead *look, int64_t from, int64_t end, MiniGopCosts *c) {
-    const int span = look->settings.b_span, most = span ? motus_b_window(span) : 0;
-    c->n = c->before = 0;
-    while (c->before < MOTUS_SHARPNESS_BEFORE && !entry_of(look, from - c->before)->plan.idr) {
-        const Entry *e = entry_of(look, from - ++c->before);
-        c->detail[MOTUS_SHARPNESS_BEFORE - c->before] = e->detail;
-        c->intra[MOTUS_SHARPNESS_BEFORE - c->before] = e->plan.intra;
+    uint64_t intra[BEFORE + MOTUS_B_WINDOW], detail[BEFORE + MOTUS_B_WINDOW];
+    int sharp[MOTUS_B_WINDOW] = {0}, before = 0, n = 0, ends = 0;
+    while (before < BEFORE && !entry_of(look, from - before)->plan.idr) {
+        const Entry *e = entry_of(look, from - ++before);
+        detail[BEFORE - before] = e->detail;
+        intra[BEFORE - before] = e->plan.intra;
     }
-    for (; c->n < most && from + c->n < end; c->n++) {
-        const Entry *e = entry_of(look, from + c->n);
-        if (e->plan.idr) return 1;
-        c->costs[c->n] = e->mini_gops;
-        c->detail[MOTUS_SHARPNESS_BEFORE + c->n] = e->detail;
-        c->intra[MOTUS_SHARPNESS_BEFORE + c->n] = e->plan.intra;
+    while (n < most && from + n < end && !ends) {
+        const Entry *e = entry_of(look, from + n);
+        ends = e->plan.idr;
+        if (ends) break;
+        costs[n] = e->mini_gops;
+        detail[BEFORE + n] = e->detail;
+        intra[BEFORE + n++] = e->plan.intra;
     }
-    return c->n == most;
-}
-
-static int length_by(const MotusLookahead *look, const MiniGopCosts *c) {
-    const uint64_t *intra = c->intra + MOTUS_SHARPNESS_BEFORE;
-    int sharp[MOTUS_B_WINDOW] = {0};
-    if (!c->n) return 1;
-    motus_sharpness_signs(sharp, c->detail + MOTUS_SHARPNESS_BEFORE, intra, c->before, c->n,
-                          look->n_mb);
-    return motus_b_length(c->costs, intra, sharp, c->n, look->settings.b_span,
-                          look->settings.b_pyramid);
+    *is_final = ends || n == most;
+    if (!n) return 0;
+    motus_sharpness_signs(sharp, detail + BEFORE, intra + BEFORE, before, n, look->n_mb);
+    return motus_b_length(costs, intra + BEFORE, sharp, n, span, look->settings.b_pyramid);
 }
 
 // Links the n pictures of a mini-GOP that begins with picture `from`.
@@ -263,33 +248,26 @@ static void link_mini_gop(MotusLookahead *look, int64_t from, int n) {
 // Sets the types of all pictures that are known far enough.
 static void decide(MotusLookahead *look) {
     while (look->settings.b_span && look->decided < look->end) {
-        MiniGopCosts costs;
-        if (!find_costs(look, look->decided, look->end, &costs) && !look->ended) return;
-        const int length = length_by(look, &costs);
-        if (costs.n) link_mini_gop(look, look->decided, length);
-        const int64_t last = look->decided + length - 1;
-        while (look->decided < last) entry_of(look, look->decided++)->plan.b = 1;
+        int is_final;
+        const int length = choose_length(look, look->decided, look->end, &is_final);
+        if (!is_final && !look->ended) return;
+        if (length) link_mini_gop(look, look->decided, length);
+        for (int k = 1; k < length; k++) entry_of(look, look->decided++)->plan.b = 1;
         look->decided++;
-    }
-}
-
-// Links pictures up to `last` that have not been decided about, as if none followed.
-static void guess_links(MotusLookahead *look, int64_t last) {
-    for (int64_t from = look->first > look->decided ? look->first : look->decided; from <= last;) {
-        MiniGopCosts costs;
-        find_costs(look, from, last + 1, &costs);
-        const int length = length_by(look, &costs);
-        link_mini_gop(look, from, length);
-        from += length;
     }
 }
 
 // Lists the links of a window from look->first to `last`: B pictures, references among them by
 // level, the last one first, then P pictures, the last one first. So a picture's amounts are
-// complete when it passes them on. Returns their number.
+// complete when it passes them on. Pictures that have not been decided about are linked as if none
+// followed. Returns the number of links.
 static int list_links(MotusLookahead *look, int64_t last) {
-    int n = 0;
-    guess_links(look, last);
+    int n = 0, is_final;
+    for (int64_t from = look->first > look->decided ? look->first : look->decided; from <= last;) {
+        const int length = motus_max(1, choose_length(look, from, last + 1, &is_final));
+        link_mini_gop(look, from, length);
+        from += length;
+    }
     for (int level = MOTUS_B_LEVELS + 1; level >= 0; level--)
         for (int64_t i = last; i >= look->first; i--) {
             const Entry *e = entry_of(look, i);
@@ -308,60 +286,38 @@ static int has_offsets(const MotusLookahead *look) {
     return look->settings.aq_mode || look->settings.mb_tree_q8;
 }
 
-// Finds the window that begins with the next picture and ends with its GOP or with the last picture
-// known. *final: the last picture whose offsets are final, which are all of a window that no
-// further picture can extend.
-static void find_window(const MotusLookahead *look, int64_t *last, int64_t *final) {
-    const MotusLookaheadSettings *s = &look->settings;
-    int64_t n = look->first;
-    while (n + 1 < look->end && !entry_of(look, n + 1)->plan.idr) n++;
-    const int complete = look->ended || n + 1 < look->end;
-    *last = n;
-    *final = look->first + s->depth / BATCH;
-    if (complete || !s->mb_tree_q8 || *final > n) *final = n;
-}
-
+// Plans the window that begins with the next picture and ends with its GOP or with the last picture
+// known. Offsets become final up to picture `final`: in all of a window that no further picture can
+// extend.
 static MotusStatus plan_window(MotusLookahead *look, MotusError *error) {
-    int64_t last, final;
-    find_window(look, &last, &final);
+    const MotusLookaheadSettings *s = &look->settings;
+    const int64_t first = look->first;
+    int64_t last = first, final = first + s->depth / BATCH;
     MotusStatus status = MOTUS_OK;
+    while (last + 1 < look->end && !entry_of(look, last + 1)->plan.idr) last++;
+    if (look->ended || last + 1 < look->end || !s->mb_tree_q8 || final > last) final = last;
     if (has_offsets(look))
-        status = look->ops->plan(look->executor, (int)(look->first % look->n_slots),
-                                 (int)(last - look->first + 1), (int)(final - look->first + 1),
-                                 entry_of(look, look->first)->plan.idr, look->links,
-                                 look->settings.mb_tree_q8 ? list_links(look, last) : 0, error);
-    for (int64_t n = look->first; n <= final; n++) entry_of(look, n)->planned = !status;
+        status =
+            look->ops->plan(look->executor, (int)(first % look->n_slots), (int)(last - first + 1),
+                            (int)(final - first + 1), entry_of(look, first)->plan.idr, look->links,
+                            s->mb_tree_q8 ? list_links(look, last) : 0, error);
+    for (int64_t n = first; n <= final; n++) entry_of(look, n)->planned = !status;
     return status;
 }
 
-// Copies offsets and completes a plan with their sums.
-static void copy_offsets(const MotusLookahead *look, const int16_t *from,
-                         const MotusLookaheadSums *sums, MotusLookaheadPlan *plan,
-                         int16_t *offset) {
-    memcpy(offset, from, (size_t)look->n_mb * sizeof *offset);
-    plan->mean = (int)((int64_t)sums->offsets / look->n_mb);
-    plan->weighted = sums->weighted >> 16;
-}
-
-// Copies the next picture's offsets and completes its plan.
-static void finish_plan(const MotusLookahead *look, MotusLookaheadPlan *plan, int16_t *offset) {
-    plan->has_offsets = has_offsets(look);
-    if (!plan->has_offsets) {
-        if (offset) memset(offset, 0, (size_t)look->n_mb * sizeof *offset);
-        plan->mean = 0;
-        plan->weighted = plan->cost;
-        return;
-    }
+// Copies a picture's offsets and completes its plan with their sums.
+static void copy_offsets(const MotusLookahead *look, int64_t number, int aq,
+                         MotusLookaheadPlan *plan, int16_t *offset) {
     MotusLookaheadSums sums;
     const int16_t *from =
-        look->ops->offsets(look->executor, (int)(look->first % look->n_slots), &sums);
-    copy_offsets(look, from, &sums, plan, offset);
+        look->ops->offsets(look->executor, (int)(number % look->n_slots), aq, &sums);
+    memcpy(offset, from, (size_t)look->n_mb * sizeof *offset);
+    plan->mean = (int)((int64_t)sums.offsets / look->n_mb);
+    plan->weighted = sums.weighted >> 16;
 }
 
 void motus_lookahead_aq(const MotusLookahead *look, MotusLookaheadPlan *plan, int16_t *offset) {
-    MotusLookaheadSums sums;
-    const int slot = (int)((look->first - 1) % look->n_slots);
-    copy_offsets(look, look->ops->aq_offsets(look->executor, slot, &sums), &sums, plan, offset);
+    copy_offsets(look, look->first - 1, 1, plan, offset);
 }
 
 MotusStatus motus_lookahead_get(MotusLookahead *look, MotusLookaheadPlan *plan, int16_t *offset,
@@ -373,25 +329,28 @@ MotusStatus motus_lookahead_get(MotusLookahead *look, MotusLookaheadPlan *plan, 
     Entry *e = entry_of(look, look->first);
     MotusStatus status = e->planned ? MOTUS_OK : plan_window(look, error);
     if (status) return status;
-    finish_plan(look, &e->plan, offset);
+    e->plan.has_offsets = has_offsets(look);
+    if (e->plan.has_offsets)
+        copy_offsets(look, look->first, 0, &e->plan, offset);
+    else {
+        if (offset) memset(offset, 0, (size_t)look->n_mb * sizeof *offset);
+        e->plan.mean = 0;
+        e->plan.weighted = e->plan.cost;
+    }
     *plan = e->plan;
     look->first++;
     return MOTUS_OK;
 }
 
-static uint8_t flags_of(const MotusLookahead *look, int64_t number) {
-    const MotusLookaheadPlan *plan = &entry_of(look, number)->plan;
-    if (plan->idr) return MOTUS_FUTURE_IDR;
-    return look->settings.b_span && number < look->decided && !plan->b ? MOTUS_FUTURE_P : 0;
-}
-
-int motus_lookahead_costs(const MotusLookahead *look, uint64_t *cost, uint8_t *flags, int n) {
+int motus_lookahead_costs(const MotusLookahead *look, uint64_t *cost, uint8_t *flags, int n,
+                          int *ended) {
     int found = 0;
     for (int64_t i = look->first; i < look->end && found < n; i++, found++) {
-        cost[found] = entry_of(look, i)->plan.cost;
-        flags[found] = flags_of(look, i);
+        const MotusLookaheadPlan *plan = &entry_of(look, i)->plan;
+        const int is_p = look->settings.b_span && i < look->decided && !plan->b;
+        cost[found] = plan->cost;
+        flags[found] = plan->idr ? MOTUS_FUTURE_IDR : is_p ? MOTUS_FUTURE_P : 0;
     }
+    *ended = look->ended;
     return found;
 }
-
-int motus_lookahead_ended(const MotusLookahead *look) { return look->ended; }

@@ -118,11 +118,10 @@ enum {
 };
 
 // Copies the costs and flags of up to n pictures that follow the last plan, nearest first, as far
-// as they are known, and returns their number. cost[i] is the intra cost of an IDR picture.
-int motus_lookahead_costs(const MotusLookahead *look, uint64_t *cost, uint8_t *flags, int n);
-
-// True if motus_lookahead_end was called: motus_lookahead_costs then tells all that is left.
-int motus_lookahead_ended(const MotusLookahead *look);
+// as they are known, and returns their number. cost[i] is the intra cost of an IDR picture. *ended:
+// 1 if motus_lookahead_end was called, so that no others are left.
+int motus_lookahead_costs(const MotusLookahead *look, uint64_t *cost, uint8_t *flags, int n,
+                          int *ended);
 
 #ifdef __cplusplus
 }

@@ -1,4 +1,4 @@
-// Arithmetic of the lookahead's costs and picture types. Candidates are tried one after another:
+// Arithmetic of the lookahead's costs. Candidates are tried one after another:
 // the first one of the least cost wins.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_LOOKAHEAD_LOOKAHEAD_CORE_H
@@ -9,48 +9,14 @@
 #include "encoder/mb/intra_core.h"
 
 enum {
-    MOTUS_LOOKAHEAD_MB = 8,            // samples of an MB's side at half size
-    MOTUS_LOOKAHEAD_REACH = 24,        // half-size samples that a prediction may lie outside
-    MOTUS_LOOKAHEAD_STEPS = 12,        // hexagon steps at most
-    MOTUS_LOOKAHEAD_STARTS = 6,        // candidates that a search begins with
-    MOTUS_LOOKAHEAD_LAMBDA = 2,        // cost of a bit, in SAD and SATD
-    MOTUS_LOOKAHEAD_INTRA_BITS = 6,    // bits of an intra MB beside its residual
-    MOTUS_LOOKAHEAD_MAX_COST = 65535,  // of an MB
-    MOTUS_LOOKAHEAD_LONGEST_GOP = 250, // assumed by the scene cut rule if keyint sets no limit
+    MOTUS_LOOKAHEAD_MB = 8,           // samples of an MB's side at half size
+    MOTUS_LOOKAHEAD_REACH = 24,       // half-size samples that a prediction may lie outside
+    MOTUS_LOOKAHEAD_STEPS = 12,       // hexagon steps at most
+    MOTUS_LOOKAHEAD_STARTS = 6,       // candidates that a search begins with
+    MOTUS_LOOKAHEAD_LAMBDA = 2,       // cost of a bit, in SAD and SATD
+    MOTUS_LOOKAHEAD_INTRA_BITS = 6,   // bits of an intra MB beside its residual
+    MOTUS_LOOKAHEAD_MAX_COST = 65535, // of an MB
 };
-
-// ---- Picture types ------------------------------------------------------------------------------
-
-// Inputs of a picture's type beside its costs.
-typedef struct MotusLookaheadRules {
-    int first_in_segment;             // the picture is the first of the stream or of a segment
-    int force_idr;                    // the caller asks for an IDR picture
-    int keyint, min_keyint, scenecut; // as in MotusLookaheadSettings
-} MotusLookaheadRules;
-
-// True if prediction from the previous picture saves so little that a scene begins. The saving that
-// prevents a cut grows with the distance from the last IDR picture. intra, inter: sums of MB costs.
-MOTUS_HD int motus_lookahead_is_cut(const MotusLookaheadRules *r, int since_idr, uint64_t intra,
-                                    uint64_t inter) {
-    if (!r->scenecut || since_idr < motus_max(r->min_keyint, 1)) return 0;
-    const int longest = r->keyint ? r->keyint : MOTUS_LOOKAHEAD_LONGEST_GOP,
-              from = motus_min(r->min_keyint, longest - 1);
-    const int way = motus_min(longest - from, since_idr - from);
-    const int64_t bias =
-        (int64_t)r->scenecut * 256 * (longest - from + 3 * way) / (400 * (longest - from)); // 1/256
-    return (int64_t)inter * 256 >= (int64_t)intra * (256 - bias);
-}
-
-// Returns the number of pictures since the last IDR picture, this one included: 1 makes it an IDR
-// picture. since_idr: the previous picture's number.
-MOTUS_HD int motus_lookahead_since_idr(const MotusLookaheadRules *r, int since_idr, uint64_t intra,
-                                       uint64_t inter) {
-    const int full = r->keyint && since_idr >= r->keyint;
-    return r->first_in_segment || full || r->force_idr ||
-                   motus_lookahead_is_cut(r, since_idr, intra, inter)
-               ? 1
-               : since_idr + 1;
-}
 
 // ---- Half-size picture and costs ----------------------------------------------------------------
 
@@ -72,9 +38,6 @@ MOTUS_HD uint16_t motus_lookahead_cost(uint32_t cost) {
 MOTUS_HD MotusMv motus_lookahead_mv(int x, int y) {
     MotusMv mv = {(int16_t)x, (int16_t)y};
     return mv;
-}
-MOTUS_HD MotusMv motus_lookahead_even(MotusMv mv) {
-    return motus_lookahead_mv(mv.x & ~1, mv.y & ~1);
 }
 
 MOTUS_HD uint32_t motus_lookahead_mv_cost(MotusMv mv, MotusMv predictor) {

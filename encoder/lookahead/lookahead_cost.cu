@@ -2,8 +2,9 @@
 //   half_planes        a thread: four samples of each of the four planes, with their borders, and
 //                      the detail of the 8x2 samples below them
 //   intra_costs        lanes 2c and 2c + 1: an MB, 4 rows each; sums for weights
-//   first_pass         the same: its search from zero on
-//   inter_costs        the same: its search from the MVs that its neighbours have found
+//   first_pass         two lanes: an MB's search from zero on
+//   inter_costs        two lanes: an MB's search from the MVs that its neighbours have found
+//   find               a block: weights of a picture for one reference
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/lookahead/lookahead_passes_cuda.h"
 
@@ -27,16 +28,6 @@ __device__ int sample(const MotusPlane &luma, int x, int y) {
 struct Pairs {
     uint32_t even, odd; // of a word's samples
 };
-
-__device__ Pairs add(const Pairs &a, const Pairs &b) { return {a.even + b.even, a.odd + b.odd}; }
-
-// Loads 12 samples, of which the last two are not used, from a multiple of 4.
-__device__ void load_pairs(Pairs to[3], const uint8_t *from) {
-    for (int i = 0; i < 3; i++) {
-        const uint32_t word = motus_word_get(from + 4 * i);
-        to[i] = {word & 0x00FF00FFu, word >> 8 & 0x00FF00FFu};
-    }
-}
 
 // Returns four means from the sums of two rows: 2x2 samples that begin at even or at odd columns.
 __device__ uint32_t means(const Pairs sum[3], int odd) {
@@ -65,18 +56,24 @@ __device__ uint32_t detail_of(const Pairs row[3]) {
 // Returns the detail of two rows of eight samples.
 __device__ uint32_t scale_words(uint32_t word[4], const MotusPlane &luma, int x, int y) {
     Pairs row[3][3];
-    for (int k = 0; k < 3; k++)
-        load_pairs(row[k],
-                   luma.data + (ptrdiff_t)min(y + k, luma.height - 1) * luma.stride + 2 * x);
+    for (int k = 0; k < 3; k++) { // 12 samples, of which the last two are not used
+        const uint8_t *from =
+            luma.data + (ptrdiff_t)min(y + k, luma.height - 1) * luma.stride + 2 * x;
+        for (int i = 0; i < 3; i++) {
+            const uint32_t w = motus_word_get(from + 4 * i);
+            row[k][i] = {w & 0x00FF00FFu, w >> 8 & 0x00FF00FFu};
+        }
+    }
     for (int k = 0; k < 2; k++) {
         Pairs sum[3];
-        for (int i = 0; i < 3; i++) sum[i] = add(row[k][i], row[k + 1][i]);
+        for (int i = 0; i < 3; i++)
+            sum[i] = {row[k][i].even + row[k + 1][i].even, row[k][i].odd + row[k + 1][i].odd};
         for (int odd = 0; odd < 2; odd++) word[2 * k + odd] = means(sum, odd);
     }
     return detail_of(row[0]) + detail_of(row[1]);
 }
 
-// The same from single samples, edge samples repeated.
+// Fills in the words of the planes as scale_words, from single samples, edge samples repeated.
 __device__ uint32_t scale_samples(uint32_t word[4], const MotusPlane &luma, int x0, int y,
                                   int columns) {
     uint32_t detail = 0;
@@ -100,17 +97,6 @@ __device__ uint32_t scale_samples(uint32_t word[4], const MotusPlane &luma, int 
     return detail;
 }
 
-// Adds the block's amounts to *sum.
-__device__ void add_up_block(uint64_t *sum, uint32_t amount) {
-    __shared__ uint32_t all;
-    if (!threadIdx.x) all = 0;
-    __syncthreads(); // it is cleared before the warps add
-    const uint32_t warp = motus_lanes_sum(amount);
-    if (!motus_lane()) atomicAdd(&all, warp);
-    __syncthreads(); // every warp has added
-    if (!threadIdx.x) atomicAdd((unsigned long long *)sum, (unsigned long long)all);
-}
-
 __global__ void half_planes(MotusHalfPicture half, MotusPlane luma, uint64_t *detail) {
     const int x0 = 4 * (int)(blockIdx.x * blockDim.x + threadIdx.x) - BORDER,
               y0 = (int)blockIdx.y - BORDER;
@@ -124,8 +110,14 @@ __global__ void half_planes(MotusHalfPicture half, MotusPlane luma, uint64_t *de
                      : scale_samples(word, luma, x0, y, columns);
         for (int p = 0; p < 4; p++) motus_word_put(half.plane[p] + y0 * half.stride + x0, word[p]);
     }
-    if (detail && y0 >= 0 && y0 < rows) // the same for all threads of a block
-        add_up_block(detail, x0 >= 0 && x0 < columns ? amount : 0);
+    if (!detail || y0 < 0 || y0 >= rows) return; // all threads of a block
+    __shared__ uint32_t all;
+    if (!threadIdx.x) all = 0;
+    __syncthreads(); // it is cleared before the warps add
+    const uint32_t warp = motus_lanes_sum(x0 >= 0 && x0 < columns ? amount : 0);
+    if (!motus_lane()) atomicAdd(&all, warp);
+    __syncthreads(); // every warp has added
+    if (!threadIdx.x) atomicAdd((unsigned long long *)detail, (unsigned long long)all);
 }
 
 // ---- Intra --------------------------------------------------------------------------------------
@@ -167,8 +159,8 @@ __device__ void measure(const MotusHalfStats &stats, const uint32_t row[2][4], i
     }
     const int y = 2 * at.y + (motus_lane() & 1);
     if (at.is_there) *(uint32_t *)&stats.small[2 * (y * mb_width + at.x)] = sum[0] | sum[1] << 16;
-    add_up(&stats.sums->sum, at.is_there ? sum[0] + sum[1] : 0);
-    add_up(&stats.sums->squares, at.is_there ? squares : 0);
+    add_up(&stats.sums[0], at.is_there ? sum[0] + sum[1] : 0);
+    add_up(&stats.sums[1], at.is_there ? squares : 0);
 }
 
 __global__ void __launch_bounds__(THREADS)
@@ -194,12 +186,6 @@ __global__ void __launch_bounds__(THREADS)
 }
 
 // ---- Inter --------------------------------------------------------------------------------------
-
-// Adds the costs of all lanes to the picture's sums.
-__device__ void add_up(MotusLookaheadSums *sums, uint32_t intra, uint32_t inter) {
-    add_up(&sums->intra, intra);
-    add_up(&sums->inter, inter);
-}
 
 __global__ void __launch_bounds__(THREADS)
     first_pass(const __grid_constant__ MotusLookaheadSearch p) {
@@ -233,7 +219,9 @@ __global__ void __launch_bounds__(THREADS)
         p.costs.mv[at.i] = s.best;
         p.costs.inter[at.i] = (uint16_t)inter;
     }
-    add_up(p.sums, at.is_one ? intra : 0, at.is_one ? inter : 0);
+    const uint32_t own_intra = at.is_one ? intra : 0, own_inter = at.is_one ? inter : 0;
+    add_up(&p.sums->intra, own_intra);
+    add_up(&p.sums->inter, own_inter);
 }
 
 // Inter costs of a picture without a previous one: its intra costs.
@@ -246,7 +234,50 @@ __global__ void __launch_bounds__(32)
         costs.inter[i] = costs.intra[i];
         all += costs.intra[i];
     }
-    add_up(sums, all, all);
+    add_up(&sums->intra, all);
+    add_up(&sums->inter, all);
+}
+
+// ---- Weights ------------------------------------------------------------------------------------
+
+constexpr int FINDERS = 512;
+
+// A picture's references.
+struct References {
+    MotusHalfStats stats[MOTUS_B_SPAN]; // [blockIdx.x]
+};
+
+__device__ void add_up(uint32_t *to, uint32_t amount) {
+    const uint32_t all = motus_lanes_sum(amount);
+    if (!motus_lane()) atomicAdd(to, all);
+}
+
+// A block: a picture and a reference; a thread: every so many MBs. Sums of pictures come from
+// intra_costs.
+__global__ void __launch_bounds__(FINDERS)
+    find(MotusHalfWeight *weight, const __grid_constant__ References references, MotusHalfStats cur,
+         int mb_width, int mb_height) {
+    __shared__ MotusHalfWeight suggestion[MOTUS_HALF_SUGGESTIONS];
+    __shared__ MotusHalfTrial sums;
+    __shared__ int any;
+    const MotusHalfStats &ref = references.stats[blockIdx.x];
+    const int n_mb = mb_width * mb_height, step = motus_half_row_step(n_mb),
+              searched = (mb_height + step - 1) / step * mb_width;
+    MotusHalfTrial trial = {};
+    if (!threadIdx.x) {
+        any = motus_half_suggest(suggestion, cur.sums, ref.sums, 64 * (uint64_t)n_mb);
+        sums = trial;
+    }
+    __syncthreads(); // any, suggestion[] and sums are set
+    for (int i = (int)threadIdx.x; i < searched && any; i += FINDERS)
+        motus_half_try(&trial, cur.small, ref.small, mb_width, mb_height, i % mb_width,
+                       i / mb_width * step, suggestion);
+    for (int k = 0; k <= MOTUS_HALF_SUGGESTIONS && any; k++) add_up(&sums.cost[k], trial.cost[k]);
+    for (int k = 0; k < MOTUS_HALF_SUGGESTIONS && any; k++)
+        add_up(&sums.helped[k], trial.helped[k]), add_up(&sums.harmed[k], trial.harmed[k]);
+    __syncthreads(); // sums are complete
+    if (!threadIdx.x)
+        weight[blockIdx.x] = any ? motus_half_choose(&sums, suggestion) : motus_half_no_weight();
 }
 
 } // namespace
@@ -279,4 +310,15 @@ MotusStatus motus_lookahead_search_cuda(const MotusLookaheadSearch *search, void
     } else
         no_inter_costs<<<cur->mb_height, 32, 0, on>>>(search->costs, cur->mb_width, search->sums);
     return motus_cuda_launched("lookahead: inter costs", error);
+}
+
+MotusStatus motus_half_find_weights_cuda(MotusHalfWeight *weight, const MotusHalfStats *cur,
+                                         const MotusHalfStats *ref, int n, int mb_width,
+                                         int mb_height, void *stream, MotusError *error) {
+    References references = {};
+    if (!n) return MOTUS_OK;
+    for (int i = 0; i < n; i++) references.stats[i] = ref[i];
+    find<<<(unsigned)n, FINDERS, 0, (cudaStream_t)stream>>>(weight, references, *cur, mb_width,
+                                                            mb_height);
+    return motus_cuda_launched("lookahead: weights", error);
 }

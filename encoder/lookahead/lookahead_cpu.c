@@ -1,6 +1,6 @@
-// Lookahead on the CPU: a picture is analysed when it begins, on OpenMP threads.
+// Lookahead on the CPU: a picture is analysed when it begins, on OpenMP threads. The ring that both
+// executors have.
 // SPDX-License-Identifier: BSD-2-Clause
-#include <assert.h>
 #include <string.h>
 
 #include "common/alloc.h"
@@ -10,82 +10,122 @@
 #include "encoder/lookahead/lookahead_passes.h"
 #include "encoder/lookahead/qp_offsets_core.h"
 
-// Slot of the ring. Its arrays lie in one block.
-typedef struct CpuSlot {
-    uint32_t *propagated; // mb-tree; begins the block
-    MotusMbCosts costs;
-    int16_t *offset; // AQ's; final after `plan`
-    int16_t *aq;     // AQ's, with keep_aq
-    MotusLookaheadSums sums;
-    MotusHalfStats stats; // with weights
-    MotusHalfSums half_sums;
-    MotusHalfWeight weight[MOTUS_B_SPAN]; // with weights: of earlier pictures
-    MotusBPicture b; // with b_span: the picture's fields; their memory begins with earlier[1].mv
-} CpuSlot;
+// ---- Ring ---------------------------------------------------------------------------------------
 
-typedef struct Cpu {
-    MotusLookaheadSettings settings;
-    int n_mb, n_slots;
-    CpuSlot *slot;
-    int n_pictures;
-    MotusHalfPicture half[MOTUS_B_SPAN + 1]; // the last n_pictures ones: number % n_pictures
-} Cpu;
+MotusStatus motus_lookahead_ring_open(MotusLookaheadRing *ring,
+                                      const MotusLookaheadSettings *settings, int n_slots,
+                                      int n_halves) {
+    const size_t n = (size_t)settings->mb_width * (size_t)settings->mb_height;
+    ring->settings = *settings;
+    ring->n_mb = (int)n, ring->n_slots = n_slots, ring->n_halves = n_halves;
+    ring->block = MOTUS_LOOKAHEAD_SUMS_BYTES + (n * sizeof(int16_t) + 255) / 256 * 256;
+    ring->blocks = (settings->keep_aq ? 2 : 1) * ring->block;
+    ring->slot = motus_alloc((size_t)n_slots, sizeof *ring->slot);
+    return ring->slot ? MOTUS_OK : MOTUS_ERR_MEMORY;
+}
+
+// Reserves `bytes` behind *end, a multiple of 256.
+static uint8_t *reserve(uint8_t *memory, size_t *end, size_t bytes) {
+    uint8_t *at = memory ? memory + *end : NULL;
+    *end += (bytes + 255) / 256 * 256;
+    return at;
+}
+
+static MotusBField reserve_field(uint8_t *memory, size_t *end, size_t n) {
+    MotusMv *mv = (MotusMv *)(void *)reserve(memory, end, n * sizeof *mv);
+    return (MotusBField){mv, (uint16_t *)(void *)reserve(memory, end, n * sizeof(uint16_t))};
+}
+
+// Lays out the fields of a slot. earlier[0] is that of its costs.
+static void lay_out_b(MotusLookaheadSlot *s, const MotusLookaheadSettings *settings,
+                      uint8_t *memory, size_t *end, size_t n) {
+    const int span = settings->b_span;
+    s->b.intra = s->costs.intra;
+    s->b.weight = s->weight;
+    s->b.earlier[0] = (MotusBField){s->costs.mv, s->costs.inter};
+    for (int d = 1; d < span; d++) {
+        s->b.earlier[d] = reserve_field(memory, end, n);
+        s->b.later[d - 1] = reserve_field(memory, end, n);
+    }
+    for (int length = 2; length <= span && settings->mb_tree_q8; length++)
+        for (int after = 1; after < length; after++)
+            if (motus_b_is_measured(length - after, after, settings->b_pyramid))
+                s->b.between[motus_b_pair(length - after, after)] =
+                    (uint16_t *)(void *)reserve(memory, end, n * sizeof(uint16_t));
+}
+
+size_t motus_lookahead_ring_lay_out(MotusLookaheadRing *ring, uint8_t *memory) {
+    const MotusLookaheadSettings *settings = &ring->settings;
+    const int mb_width = settings->mb_width, mb_height = settings->mb_height;
+    const size_t n = (size_t)ring->n_mb;
+    size_t end = 0;
+    for (int i = 0; i < ring->n_halves; i++) {
+        uint8_t *half = reserve(memory, &end, motus_half_bytes(mb_width, mb_height));
+        if (half) motus_half_layout(&ring->half[i], half, mb_width, mb_height);
+    }
+    ring->propagated =
+        (uint64_t *)(void *)reserve(memory, &end, (size_t)ring->n_slots * n * sizeof(uint64_t));
+    for (int i = 0; i < ring->n_slots && memory; i++)
+        ring->slot[i].propagated = ring->propagated + (size_t)i * n;
+    for (int i = 0; i < ring->n_slots; i++) {
+        MotusLookaheadSlot *s = &ring->slot[i];
+        uint8_t *block = reserve(memory, &end, ring->blocks);
+        if (block) {
+            s->sums = (MotusLookaheadSums *)(void *)block;
+            s->offset = (int16_t *)(void *)(block + MOTUS_LOOKAHEAD_SUMS_BYTES);
+            s->aq_sums = (MotusLookaheadSums *)(void *)(block + ring->block);
+            s->aq = (int16_t *)(void *)(block + ring->block + MOTUS_LOOKAHEAD_SUMS_BYTES);
+        }
+        s->costs.intra = (uint16_t *)(void *)reserve(memory, &end, n * sizeof(uint16_t));
+        s->costs.inter = (uint16_t *)(void *)reserve(memory, &end, n * sizeof(uint16_t));
+        s->costs.mv = (MotusMv *)(void *)reserve(memory, &end, n * sizeof(MotusMv));
+        s->costs.first = (MotusMv *)(void *)reserve(memory, &end, n * sizeof(MotusMv));
+        if (settings->weights) {
+            s->stats.sums = block ? s->sums->samples : NULL;
+            s->stats.small = (int16_t *)(void *)reserve(memory, &end, 4 * n * sizeof(int16_t));
+            s->weight =
+                (MotusHalfWeight *)(void *)reserve(memory, &end, MOTUS_B_SPAN * sizeof *s->weight);
+        }
+        lay_out_b(s, settings, memory, &end, n);
+    }
+    return end;
+}
+
+void motus_lookahead_list(MotusLookaheadRing *ring, const MotusLookaheadPicture *picture,
+                          const MotusBPicture *list[MOTUS_B_SPAN + 1]) {
+    motus_lookahead_slot(ring, picture->number)->b.half =
+        *motus_lookahead_half(ring, picture->number);
+    for (int d = 0; d <= picture->span; d++)
+        list[d] = &motus_lookahead_slot(ring, picture->number - d)->b;
+}
+
+MotusTreePicture motus_tree_picture(const MotusLookaheadRing *ring, int first,
+                                    const MotusTreeLink *link, uint64_t *references[2]) {
+    const int at = first + link->at, before = link->before, after = link->after;
+    const MotusLookaheadSlot *s = motus_lookahead_slot(ring, at);
+    const MotusBField none = {NULL, NULL}, *earlier = &s->b.earlier[before - 1],
+                      *later = after ? &s->b.later[after - 1] : &none;
+    references[0] = link->at < before ? NULL : motus_lookahead_slot(ring, at - before)->propagated;
+    references[1] = after ? motus_lookahead_slot(ring, at + after)->propagated : NULL;
+    return (MotusTreePicture){s->costs.intra,
+                              {earlier->cost, later->cost},
+                              {earlier->mv, later->mv},
+                              after ? s->b.between[motus_b_pair(before, after)] : NULL,
+                              ring->settings.aq_mode ? s->offset : NULL};
+}
 
 // ---- Opening ------------------------------------------------------------------------------------
 
-static int alloc_slot(CpuSlot *s, size_t n, const MotusLookaheadSettings *settings) {
-    const size_t bytes = sizeof *s->propagated + 2 * sizeof *s->costs.mv + sizeof *s->costs.intra +
-                         sizeof *s->costs.inter + (settings->keep_aq ? 2 : 1) * sizeof *s->offset +
-                         (settings->weights ? 4 : 0) * sizeof *s->stats.small;
-    s->propagated = motus_alloc(n, bytes);
-    if (!s->propagated) return 0;
-    s->costs.mv = (MotusMv *)(s->propagated + n);
-    s->costs.first = s->costs.mv + n;
-    s->costs.intra = (uint16_t *)(s->costs.first + n);
-    s->costs.inter = s->costs.intra + n;
-    s->offset = (int16_t *)(s->costs.inter + n);
-    s->aq = s->offset + n;
-    s->stats = (MotusHalfStats){&s->half_sums, s->offset + (settings->keep_aq ? 2 : 1) * n};
-    if (settings->weights) s->b.weight = s->weight;
-    return 1;
-}
-
-// earlier[0] is that of the slot's costs.
-static int alloc_fields(CpuSlot *s, const MotusLookaheadSettings *settings, size_t n) {
-    const size_t span = (size_t)settings->b_span, n_fields = 2 * (span - 1),
-                 n_pairs = settings->mb_tree_q8
-                               ? (size_t)motus_b_measured(settings->b_span, settings->b_pyramid)
-                               : 0;
-    MotusMv *mv = motus_alloc(n, n_fields * (sizeof(MotusMv) + sizeof(uint16_t)) +
-                                     n_pairs * sizeof(uint16_t));
-    if (!mv) return 0;
-    uint16_t *cost = (uint16_t *)(mv + n_fields * n);
-    for (size_t d = 1; d < span; d++) {
-        s->b.earlier[d] = (MotusBField){mv, cost};
-        s->b.later[d - 1] = (MotusBField){mv + n, cost + n};
-        mv += 2 * n, cost += 2 * n;
-    }
-    if (n_pairs)
-        motus_b_lay_out_between(&s->b, (uint8_t *)cost, n * sizeof *cost, settings->b_span,
-                                settings->b_pyramid);
-    s->b.intra = s->costs.intra;
-    s->b.earlier[0] = (MotusBField){s->costs.mv, s->costs.inter};
-    return 1;
-}
-
-static MotusHalfPicture *half_of(Cpu *c, int64_t number) {
-    return &c->half[number % c->n_pictures];
-}
+typedef struct Cpu {
+    MotusLookaheadRing ring;
+    uint8_t *memory;
+} Cpu;
 
 static void close_cpu(void **executor) {
     Cpu *c = *executor;
     if (!c) return;
-    for (int i = 0; c->slot && i < c->n_slots; i++) {
-        motus_free(c->slot[i].propagated);
-        motus_free(c->slot[i].b.earlier[1].mv);
-    }
-    for (int i = 0; i < MOTUS_B_SPAN + 1; i++) motus_half_free(&c->half[i]);
-    motus_free(c->slot);
+    motus_free(c->memory);
+    motus_free(c->ring.slot);
     motus_free(c);
     *executor = NULL;
 }
@@ -93,113 +133,65 @@ static void close_cpu(void **executor) {
 static MotusStatus open_cpu(void **executor, const MotusLookaheadSettings *settings, int n_slots,
                             int device, MotusError *error) {
     (void)device;
-    const int mb_width = settings->mb_width, mb_height = settings->mb_height;
     Cpu *c = *executor = motus_alloc(1, sizeof *c);
-    if (!c) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
-    c->settings = *settings;
-    c->n_mb = mb_width * mb_height, c->n_slots = n_slots;
-    c->slot = motus_alloc((size_t)n_slots, sizeof *c->slot);
-    int ok = c->slot != NULL;
-    for (int i = 0; ok && i < n_slots; i++)
-        ok = alloc_slot(&c->slot[i], (size_t)c->n_mb, settings) &&
-             (!settings->b_span || alloc_fields(&c->slot[i], settings, (size_t)c->n_mb));
-    c->n_pictures = motus_max(settings->b_span, 1) + 1;
-    for (int i = 0; ok && i < c->n_pictures; i++)
-        ok = !motus_half_alloc(&c->half[i], mb_width, mb_height);
-    if (ok) return MOTUS_OK;
+    const int n_halves = motus_max(settings->b_span, 1) + 1;
+    if (c && !motus_lookahead_ring_open(&c->ring, settings, n_slots, n_halves)) {
+        c->memory = motus_alloc(motus_lookahead_ring_lay_out(&c->ring, NULL), 1);
+        if (c->memory) {
+            motus_lookahead_ring_lay_out(&c->ring, c->memory);
+            return MOTUS_OK;
+        }
+    }
     close_cpu(executor);
     return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
 }
 
-// ---- Analysis -----------------------------------------------------------------------------------
-
-static MotusStatus take(void *executor, const MotusFrameSource *source, MotusPlane *luma,
-                        void **filled, MotusError *error) {
-    (void)executor, (void)error;
-    assert(!source->on_device);
-    *luma = source->frame->plane[0];
-    *filled = NULL;
-    return MOTUS_OK;
-}
-
-// Measures the mini-GOPs that end with the picture.
-static void mini_gops(Cpu *c, const MotusLookaheadPicture *picture, CpuSlot *cur, int threads) {
-    const MotusBPicture *list[MOTUS_B_SPAN + 1];
-    cur->b.half = *half_of(c, picture->number);
-    for (int d = 0; d <= picture->span; d++)
-        list[d] = &c->slot[(picture->number - d + c->n_slots) % c->n_slots].b;
-    motus_b_costs(&cur->sums.mini_gops, list, picture->span, c->settings.b_pyramid, threads);
-}
-
-// Finds the weights of the earlier pictures that the picture is searched in.
-static void weigh(Cpu *c, const MotusLookaheadPicture *picture, const MotusHalfPicture *half,
-                  int threads) {
-    CpuSlot *cur = &c->slot[picture->number % c->n_slots];
-    motus_half_measure(&cur->stats, half, threads);
-    for (int d = 1; d <= motus_lookahead_refs(picture); d++)
-        cur->weight[d - 1] = motus_half_find_weight(
-            &cur->stats, &c->slot[(picture->number - d + c->n_slots) % c->n_slots].stats,
-            c->settings.mb_width, c->settings.mb_height);
-}
+// ---- Analysis and plans -------------------------------------------------------------------------
 
 static MotusStatus begin(void *executor, const MotusLookaheadPicture *picture,
                          const MotusPlane *luma, void *filled, MotusError *error) {
     (void)filled, (void)error;
-    Cpu *c = executor;
-    const MotusLookaheadSettings *s = &c->settings;
+    MotusLookaheadRing *ring = &((Cpu *)executor)->ring;
+    const MotusLookaheadSettings *s = &ring->settings;
+    const int64_t number = picture->number;
     const int threads = motus_threads_ready(s->threads); // a team of the calling thread
-    assert(c->slot);
-    CpuSlot *cur = &c->slot[picture->number % c->n_slots];
-    MotusHalfPicture *half = half_of(c, picture->number);
-    const uint64_t detail = motus_half_build(half, luma, threads);
-    if (s->weights) weigh(c, picture, half, threads);
+    MotusLookaheadSlot *cur = motus_lookahead_slot(ring, number);
+    MotusHalfPicture *half = motus_lookahead_half(ring, number);
+    *cur->sums = (MotusLookaheadSums){.detail = motus_half_build(half, luma, threads)};
+    if (s->weights) {
+        motus_half_measure(&cur->stats, half, threads);
+        for (int d = 1; d <= motus_lookahead_refs(picture); d++)
+            cur->weight[d - 1] =
+                motus_half_find_weight(&cur->stats, &motus_lookahead_slot(ring, number - d)->stats,
+                                       s->mb_width, s->mb_height);
+    }
     motus_mb_costs(&cur->costs, half,
-                   picture->first_in_segment ? NULL : half_of(c, picture->number - 1),
-                   cur->b.weight, threads);
+                   picture->first_in_segment ? NULL : motus_lookahead_half(ring, number - 1),
+                   cur->weight, threads);
     if (s->aq_mode)
         motus_aq_offsets(cur->offset, luma, s->mb_width, s->mb_height, s->aq_mode,
                          s->aq_strength_q8, threads);
     else
-        memset(cur->offset, 0, (size_t)c->n_mb * sizeof *cur->offset);
-    cur->sums = (MotusLookaheadSums){.detail = detail};
-    for (int i = 0; i < c->n_mb; i++) {
-        cur->sums.intra += cur->costs.intra[i];
-        cur->sums.inter += cur->costs.inter[i];
+        memset(cur->offset, 0, (size_t)ring->n_mb * sizeof *cur->offset);
+    for (int i = 0; i < ring->n_mb; i++) {
+        cur->sums->intra += cur->costs.intra[i];
+        cur->sums->inter += cur->costs.inter[i];
     }
-    if (s->b_span) mini_gops(c, picture, cur, threads);
+    if (!s->b_span) return MOTUS_OK;
+    const MotusBPicture *list[MOTUS_B_SPAN + 1];
+    motus_lookahead_list(ring, picture, list);
+    motus_b_costs(&cur->sums->mini_gops, list, picture->span, s->b_pyramid, threads);
     return MOTUS_OK;
 }
 
 static MotusStatus wait_for(void *executor, int slot, MotusLookaheadSums *sums, MotusError *error) {
     (void)error;
-    const Cpu *c = executor;
-    *sums = c->slot[slot].sums;
+    *sums = *((Cpu *)executor)->ring.slot[slot].sums;
     return MOTUS_OK;
 }
 
-// ---- Plans --------------------------------------------------------------------------------------
-
-// Runs mb-tree over the n pictures from slot `first` on.
-static void propagate(Cpu *c, int first, int n, const MotusTreeLink *links, int n_links) {
-    const MotusLookaheadSettings *s = &c->settings;
-    for (int k = 0; k < n; k++)
-        memset(c->slot[(first + k) % c->n_slots].propagated, 0, (size_t)c->n_mb * sizeof(uint32_t));
-    for (const MotusTreeLink *link = links; link < links + n_links; link++) {
-        const CpuSlot *cur = &c->slot[(first + link->at) % c->n_slots];
-        const MotusTreePicture picture =
-            motus_tree_picture(link, &cur->costs, &cur->b, s->aq_mode ? cur->offset : NULL);
-        uint32_t *const references[2] = {
-            link->at < link->before
-                ? NULL
-                : c->slot[(first + link->at - link->before) % c->n_slots].propagated,
-            link->after ? c->slot[(first + link->at + link->after) % c->n_slots].propagated : NULL};
-        motus_mb_tree_propagate(references, cur->propagated, &picture, s->mb_width, s->mb_height);
-    }
-}
-
-static void sum_offsets(const CpuSlot *s, const int16_t *offset, int n_mb, int is_idr,
-                        MotusLookaheadSums *sums) {
-    const uint16_t *cost = is_idr ? s->costs.intra : s->costs.inter;
+static void sum_offsets(MotusLookaheadSums *sums, const int16_t *offset, const uint16_t *cost,
+                        int n_mb) {
     int64_t sum = 0;
     sums->weighted = 0;
     for (int i = 0; i < n_mb; i++) {
@@ -212,36 +204,41 @@ static void sum_offsets(const CpuSlot *s, const int16_t *offset, int n_mb, int i
 static MotusStatus plan(void *executor, int first, int n, int n_final, int first_is_idr,
                         const MotusTreeLink *links, int n_links, MotusError *error) {
     (void)error;
-    Cpu *c = executor;
-    const int strength = c->settings.mb_tree_q8;
-    if (strength) propagate(c, first, n, links, n_links);
+    MotusLookaheadRing *ring = &((Cpu *)executor)->ring;
+    const MotusLookaheadSettings *set = &ring->settings;
+    const size_t n_mb = (size_t)ring->n_mb;
+    for (int k = 0; k < n && set->mb_tree_q8; k++)
+        memset(motus_lookahead_slot(ring, first + k)->propagated, 0, n_mb * sizeof(uint64_t));
+    for (const MotusTreeLink *link = links; link < links + n_links; link++) {
+        uint64_t *references[2];
+        const MotusTreePicture picture = motus_tree_picture(ring, first, link, references);
+        motus_mb_tree_propagate(references,
+                                motus_lookahead_slot(ring, first + link->at)->propagated, &picture,
+                                set->mb_width, set->mb_height);
+    }
     for (int k = 0; k < n_final; k++) {
-        CpuSlot *s = &c->slot[(first + k) % c->n_slots];
-        if (c->settings.keep_aq) memcpy(s->aq, s->offset, (size_t)c->n_mb * sizeof *s->aq);
-        if (strength) motus_mb_tree_offsets(s->offset, s->propagated, &s->costs, c->n_mb, strength);
-        sum_offsets(s, s->offset, c->n_mb, !k && first_is_idr, &s->sums);
+        MotusLookaheadSlot *s = motus_lookahead_slot(ring, first + k);
+        if (set->keep_aq) {
+            memcpy(s->aq, s->offset, n_mb * sizeof *s->aq);
+            sum_offsets(s->aq_sums, s->aq, s->costs.inter, ring->n_mb);
+        }
+        if (set->mb_tree_q8)
+            motus_mb_tree_offsets(s->offset, s->propagated, &s->costs, ring->n_mb, set->mb_tree_q8);
+        sum_offsets(s->sums, s->offset, !k && first_is_idr ? s->costs.intra : s->costs.inter,
+                    ring->n_mb);
     }
     return MOTUS_OK;
 }
 
-static const int16_t *offsets(const void *executor, int slot, MotusLookaheadSums *sums) {
-    const Cpu *c = executor;
-    *sums = c->slot[slot].sums;
-    return c->slot[slot].offset;
-}
-
-static const int16_t *aq_offsets(const void *executor, int slot, MotusLookaheadSums *sums) {
-    const Cpu *c = executor;
-    const CpuSlot *s = &c->slot[slot];
-    sum_offsets(s, s->aq, c->n_mb, 0, sums);
-    return s->aq;
+static const int16_t *offsets(const void *executor, int slot, int aq, MotusLookaheadSums *sums) {
+    const MotusLookaheadSlot *s = &((const Cpu *)executor)->ring.slot[slot];
+    *sums = aq ? *s->aq_sums : *s->sums;
+    return aq ? s->aq : s->offset;
 }
 
 const MotusLookaheadOps motus_lookahead_ops_cpu = {.open = open_cpu,
                                                    .close = close_cpu,
-                                                   .take = take,
                                                    .begin = begin,
                                                    .wait = wait_for,
                                                    .plan = plan,
-                                                   .offsets = offsets,
-                                                   .aq_offsets = aq_offsets};
+                                                   .offsets = offsets};

@@ -6,7 +6,6 @@
 #include "encoder/lookahead/lookahead_ops.h"
 
 #include "common/cuda_call.cuh"
-#include "common/slots.h"
 #include "encoder/lookahead/lookahead_passes_cuda.h"
 #include "yuv/device_frame.h"
 
@@ -16,191 +15,92 @@ extern "C" {
 
 namespace {
 
-// Slot of the ring. Sums and offsets lie in one block: one copy brings them to the host, one memset
-// clears them, sums for weights with them. With keep_aq a second block follows, with the sums and
-// offsets of AQ alone.
-struct CudaSlot {
-    MotusMbCosts costs;
-    MotusLookaheadSums *sums;
-    int16_t *offset;
-    MotusLookaheadSums *aq_sums;
-    int16_t *aq;
-    uint64_t *propagated;
-    MotusHalfStats stats; // with weights
-    MotusHalfWeight *weight;
-    MotusBPicture b;      // with b_span
-    cudaEvent_t prepared; // the half-size picture is built, its sums for weights are complete
-    cudaEvent_t done;     // its sums are complete, and without b_span on the host
-    cudaEvent_t measured; // with the costs of mini-GOPs they are on the host
-};
-
 // Half-size pictures: two that are searched, and the one before them. With b_span, pictures up to
 // three before the one that begins have their mini-GOPs measured.
-constexpr int HALVES = 3, MOST_HALVES = MOTUS_B_SPAN + 3;
+constexpr int HALVES = 3;
+
+static_assert(sizeof(MotusLookaheadSums) <= MOTUS_LOOKAHEAD_SUMS_BYTES, "");
+
+// Events of a slot: the half-size picture is built, its sums for weights are complete; its sums are
+// complete, and without b_span on the host; with the costs of mini-GOPs they are on the host.
+enum { PREPARED, DONE, MEASURED, EVENTS };
+
+enum { UPLOADS, EVEN, ODD, PLANNING, MINI_GOPS, STREAMS }; // EVEN, ODD: pictures are analysed
 
 struct Cuda {
-    MotusLookaheadSettings settings;
-    int device, n_slots, n_mb;
-    uint8_t *memory, *host;    // device memory; pinned memory: a block of each slot
-    cudaStream_t stream;       // uploads
-    cudaStream_t analysing[2]; // even and odd pictures
-    cudaStream_t planning;
-    cudaStream_t measuring; // mini-GOPs
-    cudaEvent_t made;       // the frame at hand may be read
-    cudaEvent_t planned;    // offsets are on the host
-    CudaSlot *slot;
-    uint64_t *propagated; // of all slots, without gaps
-    int n_halves;
-    MotusHalfPicture half[MOST_HALVES]; // the last n_halves ones: number % n_halves
+    MotusLookaheadRing ring;
+    int device;
+    uint8_t *memory, *host; // device memory; pinned memory: the blocks of each slot
+    cudaStream_t stream[STREAMS];
+    cudaEvent_t made;             // the frame at hand may be read
+    cudaEvent_t planned;          // offsets are on the host
+    cudaEvent_t (*event)[EVENTS]; // of slots
     MotusFrame frame; // in `memory`: the frame at hand, if it did not lie on this device
     int has_upload;   // `frame` is a complete frame from the host
 };
 
-// Before a slot's offsets.
-struct Sums {
-    MotusLookaheadSums costs;
-    MotusHalfSums samples;
-};
+uint8_t *host_block(const Cuda *c, int slot) { return c->host + (size_t)slot * c->ring.blocks; }
 
-constexpr size_t SUMS_BYTES = 256;
-static_assert(sizeof(Sums) <= SUMS_BYTES, "");
-
-size_t block_bytes(const Cuda *c) {
-    return SUMS_BYTES + ((size_t)c->n_mb * sizeof(int16_t) + 255) / 256 * 256;
+MotusStatus wait_on(cudaStream_t stream, cudaEvent_t event, MotusError *error) {
+    return motus_cuda_check(cudaStreamWaitEvent(stream, event, 0), "wait", error);
 }
 
-// Returns the bytes of a slot's block, or of both.
-size_t blocks_bytes(const Cuda *c) { return (c->settings.keep_aq ? 2 : 1) * block_bytes(c); }
-
-uint8_t *host_block(const Cuda *c, int slot) { return c->host + (size_t)slot * blocks_bytes(c); }
-
-CudaSlot *slot_of(const Cuda *c, int64_t number) {
-    return &c->slot[(number + c->n_slots) % c->n_slots];
+MotusStatus record(cudaEvent_t event, cudaStream_t stream, MotusError *error) {
+    return motus_cuda_check(cudaEventRecord(event, stream), "record", error);
 }
 
-MotusHalfPicture *half_of(Cuda *c, int64_t number) {
-    return &c->half[(number + c->n_halves) % c->n_halves];
+void wait_for_all(Cuda *c) {
+    for (cudaStream_t stream : c->stream)
+        if (stream) cudaStreamSynchronize(stream);
 }
 
 // ---- Opening ------------------------------------------------------------------------------------
 
-MotusBField lay_out_field(uint8_t *base, size_t n, size_t *end) {
-    MotusBField field;
-    field.mv = (MotusMv *)(base + motus_slot_reserve(end, n * sizeof(MotusMv)));
-    field.cost = (uint16_t *)(base + motus_slot_reserve(end, n * sizeof(uint16_t)));
-    return field;
-}
-
-// Lays out the fields of a slot. earlier[0] is that of its costs.
-void lay_out_fields(CudaSlot *s, const MotusLookaheadSettings *settings, uint8_t *base, size_t n,
-                    size_t *end) {
-    const int span = settings->b_span;
-    s->b.intra = s->costs.intra;
-    s->b.earlier[0] = {s->costs.mv, s->costs.inter};
-    for (int d = 1; d < span; d++) {
-        s->b.earlier[d] = lay_out_field(base, n, end);
-        s->b.later[d - 1] = lay_out_field(base, n, end);
-    }
-    if (!settings->mb_tree_q8 || !span) return;
-    const size_t stride = (n * sizeof(uint16_t) + 255) & ~(size_t)255,
-                 pairs = (size_t)motus_b_measured(span, settings->b_pyramid);
-    uint8_t *between = base + motus_slot_reserve(end, pairs * stride);
-    if (base) motus_b_lay_out_between(&s->b, between, stride, span, settings->b_pyramid);
-}
-
-void lay_out_weights(CudaSlot *s, const MotusLookaheadSettings *settings, uint8_t *base, size_t n,
-                     size_t *end) {
-    if (!settings->weights) return;
-    s->stats.sums = &((Sums *)(void *)s->sums)->samples;
-    s->stats.small = (int16_t *)(base + motus_slot_reserve(end, 4 * n * sizeof *s->stats.small));
-    s->weight =
-        (MotusHalfWeight *)(base + motus_slot_reserve(end, MOTUS_B_SPAN * sizeof *s->weight));
-    s->b.weight = s->weight;
-}
-
-// Lays out all buffers from `base` on (NULL: only counts) and returns their bytes.
-size_t lay_out(Cuda *c, uint8_t *base) {
-    const int mb_width = c->settings.mb_width, mb_height = c->settings.mb_height;
-    const size_t n = (size_t)c->n_mb;
-    size_t end = 0;
-    for (int i = 0; i < c->n_halves; i++) {
-        uint8_t *memory = base + motus_slot_reserve(&end, motus_half_bytes(mb_width, mb_height));
-        if (base) motus_half_layout(&c->half[i], memory, mb_width, mb_height);
-    }
-    motus_device_frame_layout(c->frame.plane, mb_width, mb_height, base, &end);
-    c->propagated =
-        (uint64_t *)(base + motus_slot_reserve(&end, (size_t)c->n_slots * n * sizeof(uint64_t)));
-    for (int i = 0; i < c->n_slots; i++) {
-        CudaSlot *s = &c->slot[i];
-        uint8_t *block = base + motus_slot_reserve(&end, blocks_bytes(c));
-        s->sums = (MotusLookaheadSums *)block;
-        s->offset = (int16_t *)(block + SUMS_BYTES);
-        s->aq_sums = (MotusLookaheadSums *)(block + block_bytes(c));
-        s->aq = (int16_t *)(block + block_bytes(c) + SUMS_BYTES);
-        s->propagated = c->propagated + (size_t)i * n;
-        s->costs.intra = (uint16_t *)(base + motus_slot_reserve(&end, n * sizeof(uint16_t)));
-        s->costs.inter = (uint16_t *)(base + motus_slot_reserve(&end, n * sizeof(uint16_t)));
-        s->costs.mv = (MotusMv *)(base + motus_slot_reserve(&end, n * sizeof(MotusMv)));
-        s->costs.first = (MotusMv *)(base + motus_slot_reserve(&end, n * sizeof(MotusMv)));
-        lay_out_weights(s, &c->settings, base, n, &end);
-        lay_out_fields(s, &c->settings, base, n, &end);
-    }
-    return end;
-}
-
-// Creates an event that the host waits for without spinning.
-MotusStatus open_host_event(cudaEvent_t *event, MotusError *error) {
-    return motus_cuda_check(
-        cudaEventCreateWithFlags(event, cudaEventDisableTiming | cudaEventBlockingSync), "event",
-        error);
-}
-
-MotusStatus open_stream_event(cudaEvent_t *event, MotusError *error) {
-    return motus_cuda_check(cudaEventCreateWithFlags(event, cudaEventDisableTiming), "event",
-                            error);
+// host: the host waits for the event, without spinning.
+MotusStatus open_event(cudaEvent_t *event, int host, MotusError *error) {
+    const unsigned flags = cudaEventDisableTiming | (host ? cudaEventBlockingSync : 0u);
+    return motus_cuda_check(cudaEventCreateWithFlags(event, flags), "event", error);
 }
 
 MotusStatus open_streams(Cuda *c, MotusError *error) {
     int least, greatest; // the greatest priority is the lower number
     MotusStatus status =
         motus_cuda_check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "stream", error);
-    for (cudaStream_t *stream :
-         {&c->stream, &c->analysing[0], &c->analysing[1], &c->planning, &c->measuring})
+    for (cudaStream_t &stream : c->stream)
         if (!status)
             status = motus_cuda_check(
-                cudaStreamCreateWithPriority(stream, cudaStreamNonBlocking, greatest), "stream",
+                cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, greatest), "stream",
                 error);
-    if (!status) status = open_stream_event(&c->made, error);
-    if (!status) status = open_host_event(&c->planned, error);
-    for (int i = 0; i < c->n_slots && !status; i++) {
-        status = open_stream_event(&c->slot[i].prepared, error);
-        if (!status) status = open_host_event(&c->slot[i].done, error);
-        if (!status) status = open_host_event(&c->slot[i].measured, error);
-    }
+    if (!status) status = open_event(&c->made, 0, error);
+    if (!status) status = open_event(&c->planned, 1, error);
+    for (int i = 0; i < c->ring.n_slots; i++)
+        for (int k = 0; k < EVENTS && !status; k++)
+            status = open_event(&c->event[i][k], k != PREPARED, error);
     return status;
 }
 
 MotusStatus open_memory(Cuda *c, MotusError *error) {
-    const size_t bytes = lay_out(c, NULL);
+    const MotusLookaheadSettings *s = &c->ring.settings;
+    const size_t ring = motus_lookahead_ring_lay_out(&c->ring, NULL);
+    size_t bytes = ring;
+    motus_device_frame_layout(c->frame.plane, s->mb_width, s->mb_height, NULL, &bytes);
     MotusStatus status =
         motus_cuda_check(cudaMalloc((void **)&c->memory, bytes), "device memory", error);
     if (!status)
-        status = motus_cuda_check(cudaMemsetAsync(c->memory, 0, bytes, c->stream), "device memory",
-                                  error);
+        status = motus_cuda_check(cudaMemsetAsync(c->memory, 0, bytes, c->stream[UPLOADS]),
+                                  "device memory", error);
     if (!status)
-        status = motus_cuda_check(cudaStreamSynchronize(c->stream), "device memory", error);
+        status =
+            motus_cuda_check(cudaStreamSynchronize(c->stream[UPLOADS]), "device memory", error);
     if (!status)
         status = motus_cuda_check(
-            cudaMallocHost((void **)&c->host, (size_t)c->n_slots * blocks_bytes(c)),
+            cudaMallocHost((void **)&c->host, (size_t)c->ring.n_slots * c->ring.blocks),
             "pinned memory", error);
-    if (!status) lay_out(c, c->memory);
-    return status;
-}
-
-void wait_for_all(Cuda *c) {
-    for (cudaStream_t stream :
-         {c->stream, c->analysing[0], c->analysing[1], c->planning, c->measuring})
-        if (stream) cudaStreamSynchronize(stream);
+    if (status) return status;
+    motus_lookahead_ring_lay_out(&c->ring, c->memory);
+    bytes = ring;
+    motus_device_frame_layout(c->frame.plane, s->mb_width, s->mb_height, c->memory, &bytes);
+    return MOTUS_OK;
 }
 
 void close_cuda(void **executor) {
@@ -208,18 +108,18 @@ void close_cuda(void **executor) {
     if (!c) return;
     MotusOnDevice on(c->device);
     wait_for_all(c);
-    for (cudaStream_t stream :
-         {c->stream, c->analysing[0], c->analysing[1], c->planning, c->measuring})
+    for (cudaStream_t stream : c->stream)
         if (stream) cudaStreamDestroy(stream);
     for (cudaEvent_t event : {c->made, c->planned})
         if (event) cudaEventDestroy(event);
-    for (int i = 0; c->slot && i < c->n_slots; i++)
-        for (cudaEvent_t event : {c->slot[i].prepared, c->slot[i].done, c->slot[i].measured})
+    for (int i = 0; c->event && i < c->ring.n_slots; i++)
+        for (cudaEvent_t event : c->event[i])
             if (event) cudaEventDestroy(event);
     cudaFree(c->memory);
     cudaFreeHost(c->host);
     (void)cudaGetLastError();
-    motus_free(c->slot);
+    motus_free(c->event);
+    motus_free(c->ring.slot);
     motus_free(c);
     *executor = NULL;
 }
@@ -230,13 +130,12 @@ MotusStatus open_cuda(void **executor, const MotusLookaheadSettings *settings, i
     Cuda *c = (Cuda *)motus_alloc(1, sizeof *c);
     *executor = c;
     if (!c) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
-    c->settings = *settings;
-    c->device = device, c->n_slots = n_slots;
-    c->n_halves = settings->b_span ? MOST_HALVES : HALVES;
-    c->n_mb = settings->mb_width * settings->mb_height;
-    c->slot = (CudaSlot *)motus_alloc((size_t)n_slots, sizeof *c->slot);
-    MotusStatus status =
-        c->slot ? open_streams(c, error) : motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
+    c->device = device;
+    MotusStatus status = motus_lookahead_ring_open(
+        &c->ring, settings, n_slots, settings->b_span ? MOTUS_LOOKAHEAD_MOST_HALVES : HALVES);
+    c->event = (cudaEvent_t(*)[EVENTS])motus_alloc((size_t)n_slots, sizeof *c->event);
+    if (status || !c->event) status = motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
+    if (!status) status = open_streams(c, error);
     if (!status) status = open_memory(c, error);
     if (status) close_cuda(executor);
     return status;
@@ -244,39 +143,32 @@ MotusStatus open_cuda(void **executor, const MotusLookaheadSettings *settings, i
 
 // ---- Frames in ----------------------------------------------------------------------------------
 
-void set_sizes(MotusFrame *frame, const MotusFrame *from) {
-    frame->width = from->width, frame->height = from->height;
-    for (int p = 0; p < 3; p++)
-        frame->plane[p].width = from->plane[p].width,
-        frame->plane[p].height = from->plane[p].height;
-}
-
 // Uploads a frame from the host, or copies luma from another device. A frame on this device is read
 // where it lies.
-MotusStatus bring(Cuda *c, const MotusFrameSource *source, MotusPlane *luma, cudaStream_t *made_on,
-                  MotusError *error) {
-    const MotusFrame *frame = source->frame;
-    int device = c->device;
-    *luma = c->frame.plane[0], *made_on = c->stream;
-    if (!source->on_device)
-        return motus_device_frame_upload(c->frame.plane, frame, 0, 3, c->stream, error);
-    MotusStatus status = motus_device_frame_locate(frame, &device, error);
-    if (status) return status;
-    if (device != c->device)
-        return motus_device_frame_copy_peer(c->frame.plane, c->device, frame->plane, device, 1,
-                                            source->stream, error);
-    *luma = frame->plane[0], *made_on = (cudaStream_t)source->stream;
-    return MOTUS_OK;
-}
-
 MotusStatus take(void *executor, const MotusFrameSource *source, MotusPlane *luma, void **filled,
                  MotusError *error) {
     Cuda *c = (Cuda *)executor;
+    const MotusFrame *from = source->frame;
     MotusOnDevice on(c->device);
-    cudaStream_t made_on;
-    set_sizes(&c->frame, source->frame);
-    MotusStatus status = bring(c, source, luma, &made_on, error);
-    if (!status) status = motus_cuda_check(cudaEventRecord(c->made, made_on), "record", error);
+    cudaStream_t made_on = c->stream[UPLOADS];
+    int device = c->device;
+    MotusStatus status = MOTUS_OK;
+    c->frame.width = from->width, c->frame.height = from->height;
+    for (int p = 0; p < 3; p++) {
+        c->frame.plane[p].width = from->plane[p].width;
+        c->frame.plane[p].height = from->plane[p].height;
+    }
+    *luma = c->frame.plane[0];
+    if (!source->on_device)
+        status = motus_device_frame_upload(c->frame.plane, from, 0, 3, made_on, error);
+    else
+        status = motus_device_frame_locate(from, &device, error);
+    if (!status && device != c->device)
+        status = motus_device_frame_copy_peer(c->frame.plane, c->device, from->plane, device, 1,
+                                              source->stream, error);
+    else if (!status && source->on_device)
+        *luma = from->plane[0], made_on = (cudaStream_t)source->stream;
+    if (!status) status = record(c->made, made_on, error);
     c->has_upload = !source->on_device && !status;
     *filled = c->made;
     if (status) wait_for_all(c); // nothing may read the caller's frame after the return
@@ -286,23 +178,20 @@ MotusStatus take(void *executor, const MotusFrameSource *source, MotusPlane *lum
 int uploaded(const void *executor, int device, MotusFrameSource *source) {
     const Cuda *c = (const Cuda *)executor;
     if (!c->has_upload || device != c->device) return 0;
-    *source = {&c->frame, 1, c->stream, NULL, NULL};
+    *source = {&c->frame, 1, c->stream[UPLOADS], NULL, NULL};
     return 1;
 }
 
 // ---- Analysis -----------------------------------------------------------------------------------
 
-MotusStatus wait_on(cudaStream_t stream, cudaEvent_t event, MotusError *error) {
-    return motus_cuda_check(cudaStreamWaitEvent(stream, event, 0), "wait", error);
-}
-
 // Runs the passes that need no other picture.
 MotusStatus prepare(Cuda *c, int64_t number, const MotusPlane *luma, cudaStream_t stream,
                     MotusError *error) {
-    const MotusLookaheadSettings *s = &c->settings;
-    const CudaSlot *cur = slot_of(c, number);
-    const MotusHalfPicture *half = half_of(c, number);
-    const size_t bytes = s->aq_mode ? SUMS_BYTES : block_bytes(c);
+    const MotusLookaheadSettings *s = &c->ring.settings;
+    const MotusLookaheadSlot *cur = motus_lookahead_slot(&c->ring, number);
+    const MotusHalfPicture *half = motus_lookahead_half(&c->ring, number);
+    const size_t sums_alone = MOTUS_LOOKAHEAD_SUMS_BYTES,
+                 bytes = s->aq_mode ? sums_alone : c->ring.block;
     MotusStatus status =
         motus_cuda_check(cudaMemsetAsync(cur->sums, 0, bytes, stream), "sums", error);
     if (!status)
@@ -311,78 +200,70 @@ MotusStatus prepare(Cuda *c, int64_t number, const MotusPlane *luma, cudaStream_
     if (!status)
         status = motus_intra_costs_cuda(&cur->costs, s->weights ? &cur->stats : NULL, half, stream,
                                         error);
-    if (!status) status = motus_cuda_check(cudaEventRecord(cur->prepared, stream), "record", error);
+    if (!status) status = record(c->event[number % c->ring.n_slots][PREPARED], stream, error);
     if (!status && s->aq_mode)
         status = motus_aq_offsets_cuda(cur->offset, luma, s->mb_width, s->mb_height, s->aq_mode,
                                        s->aq_strength_q8, cur->sums, stream, error);
     return status;
 }
 
-// Finds the weights of the earlier pictures that the picture is searched in.
-MotusStatus weigh(Cuda *c, const MotusLookaheadPicture *picture, cudaStream_t stream,
-                  MotusError *error) {
-    const CudaSlot *cur = slot_of(c, picture->number);
-    const int n = motus_lookahead_refs(picture);
-    MotusHalfStats ref[MOTUS_B_SPAN];
-    for (int d = 1; d <= n; d++) ref[d - 1] = slot_of(c, picture->number - d)->stats;
-    return motus_half_find_weights_cuda(cur->weight, &cur->stats, ref, n, c->settings.mb_width,
-                                        c->settings.mb_height, stream, error);
-}
-
-MotusLookaheadSearch search_of(Cuda *c, const MotusLookaheadPicture *picture) {
-    const CudaSlot *cur = slot_of(c, picture->number);
+MotusStatus search(Cuda *c, const MotusLookaheadPicture *picture, cudaStream_t stream,
+                   MotusError *error) {
+    const MotusLookaheadSlot *cur = motus_lookahead_slot(&c->ring, picture->number);
     MotusLookaheadSearch search = {};
     search.costs = cur->costs;
-    search.cur = *half_of(c, picture->number);
+    search.cur = *motus_lookahead_half(&c->ring, picture->number);
     search.weight = cur->weight;
     search.sums = cur->sums;
-    if (!picture->first_in_segment) search.before = *half_of(c, picture->number - 1);
-    return search;
+    if (!picture->first_in_segment)
+        search.before = *motus_lookahead_half(&c->ring, picture->number - 1);
+    return motus_lookahead_search_cuda(&search, stream, error);
 }
 
-MotusStatus download_sums(const Cuda *c, const CudaSlot *s, cudaStream_t stream,
-                          MotusError *error) {
-    return motus_cuda_check(cudaMemcpyAsync(host_block(c, (int)(s - c->slot)), s->sums,
-                                            sizeof *s->sums, cudaMemcpyDeviceToHost, stream),
-                            "sums", error);
+MotusStatus download_sums(const Cuda *c, int slot, cudaStream_t stream, MotusError *error) {
+    const MotusLookaheadSums *sums = c->ring.slot[slot].sums;
+    return motus_cuda_check(
+        cudaMemcpyAsync(host_block(c, slot), sums, sizeof *sums, cudaMemcpyDeviceToHost, stream),
+        "sums", error);
 }
 
 // Enqueues a picture's passes. Even and odd pictures have a stream each: a picture begins once the
 // sums of the picture two before are complete, which come in order. By then no search reads the
-// half-size picture three before, whose memory it takes.
+// half-size picture three before, whose memory it takes. The costs of mini-GOPs that end with the
+// picture follow behind its sums.
 MotusStatus enqueue(Cuda *c, const MotusLookaheadPicture *picture, const MotusPlane *luma,
                     cudaEvent_t filled, MotusError *error) {
-    const MotusLookaheadSettings *s = &c->settings;
+    const MotusLookaheadSettings *s = &c->ring.settings;
     const int64_t number = picture->number;
-    CudaSlot *cur = slot_of(c, number);
-    const CudaSlot *before = slot_of(c, number - 1);
-    const cudaStream_t stream = c->analysing[number & 1];
-    const MotusLookaheadSearch search = search_of(c, picture);
+    const int n_slots = c->ring.n_slots, slot = (int)(number % n_slots);
+    const cudaEvent_t *event = c->event[slot], *before = c->event[(slot + n_slots - 1) % n_slots],
+                      *three_before = c->event[(slot + n_slots - 3) % n_slots];
+    const cudaStream_t stream = c->stream[EVEN + (number & 1)], measuring = c->stream[MINI_GOPS];
+    MotusLookaheadSlot *cur = &c->ring.slot[slot];
     MotusStatus status = wait_on(stream, filled, error);
-    if (!status && s->b_span) status = wait_on(stream, slot_of(c, number - 3)->measured, error);
+    if (!status && s->b_span) status = wait_on(stream, three_before[MEASURED], error);
     if (!status) status = prepare(c, number, luma, stream, error);
-    if (!status) status = wait_on(stream, before->prepared, error);
-    if (!status && s->weights) status = weigh(c, picture, stream, error);
-    if (!status) status = motus_lookahead_search_cuda(&search, stream, error);
-    if (!status) status = wait_on(stream, before->done, error);
-    if (!status && !s->b_span) status = download_sums(c, cur, stream, error);
-    return status ? status : motus_cuda_check(cudaEventRecord(cur->done, stream), "record", error);
-}
-
-// Enqueues the costs of mini-GOPs that end with the picture, behind its sums.
-MotusStatus measure(Cuda *c, const MotusLookaheadPicture *picture, MotusError *error) {
-    const int64_t number = picture->number;
-    CudaSlot *cur = slot_of(c, number);
+    if (!status) status = wait_on(stream, before[PREPARED], error);
+    if (!status && s->weights) {
+        const int n = motus_lookahead_refs(picture);
+        MotusHalfStats ref[MOTUS_B_SPAN];
+        for (int d = 1; d <= n; d++) ref[d - 1] = motus_lookahead_slot(&c->ring, number - d)->stats;
+        status = motus_half_find_weights_cuda(cur->weight, &cur->stats, ref, n, s->mb_width,
+                                              s->mb_height, stream, error);
+    }
+    if (!status) status = search(c, picture, stream, error);
+    if (!status) status = wait_on(stream, before[DONE], error);
+    if (!status && !s->b_span) status = download_sums(c, slot, stream, error);
+    if (!status) status = record(event[DONE], stream, error);
+    if (status || !s->b_span) return status;
     const MotusBPicture *list[MOTUS_B_SPAN + 1];
-    cur->b.half = *half_of(c, number);
-    for (int d = 0; d <= picture->span; d++) list[d] = &slot_of(c, number - d)->b;
-    MotusStatus status = wait_on(c->measuring, cur->done, error);
+    motus_lookahead_list(&c->ring, picture, list);
+    status = wait_on(measuring, event[DONE], error);
     if (!status)
-        status = motus_b_costs_cuda(&cur->sums->mini_gops, list, picture->span,
-                                    c->settings.b_pyramid, c->measuring, error);
-    if (!status) status = download_sums(c, cur, c->measuring, error);
-    return status ? status
-                  : motus_cuda_check(cudaEventRecord(cur->measured, c->measuring), "record", error);
+        status = motus_b_costs_cuda(&cur->sums->mini_gops, list, picture->span, s->b_pyramid,
+                                    measuring, error);
+    if (!status) status = download_sums(c, slot, measuring, error);
+    return status ? status : record(event[MEASURED], measuring, error);
 }
 
 MotusStatus begin(void *executor, const MotusLookaheadPicture *picture, const MotusPlane *luma,
@@ -390,7 +271,6 @@ MotusStatus begin(void *executor, const MotusLookaheadPicture *picture, const Mo
     Cuda *c = (Cuda *)executor;
     MotusOnDevice on(c->device);
     MotusStatus status = enqueue(c, picture, luma, (cudaEvent_t)filled, error);
-    if (!status && c->settings.b_span) status = measure(c, picture, error);
     if (!status) return MOTUS_OK;
     cudaEventSynchronize((cudaEvent_t)filled);
     wait_for_all(c); // nothing may read luma after the return
@@ -400,7 +280,7 @@ MotusStatus begin(void *executor, const MotusLookaheadPicture *picture, const Mo
 MotusStatus wait_for(void *executor, int slot, MotusLookaheadSums *sums, MotusError *error) {
     Cuda *c = (Cuda *)executor;
     MotusOnDevice on(c->device);
-    const cudaEvent_t event = c->settings.b_span ? c->slot[slot].measured : c->slot[slot].done;
+    const cudaEvent_t event = c->event[slot][c->ring.settings.b_span ? MEASURED : DONE];
     MotusStatus status = motus_cuda_check(cudaEventSynchronize(event), "lookahead", error);
     if (status) wait_for_all(c);
     memcpy(sums, host_block(c, slot), sizeof *sums);
@@ -410,39 +290,19 @@ MotusStatus wait_for(void *executor, int slot, MotusLookaheadSums *sums, MotusEr
 
 // ---- Plans --------------------------------------------------------------------------------------
 
-// Runs mb-tree over the pictures from slot `first` on.
-MotusStatus propagate(Cuda *c, int first, const MotusTreeLink *links, int n_links,
-                      MotusError *error) {
-    const MotusLookaheadSettings *s = &c->settings;
-    const size_t bytes = (size_t)c->n_slots * (size_t)c->n_mb * sizeof *c->propagated;
-    MotusStatus status =
-        motus_cuda_check(cudaMemsetAsync(c->propagated, 0, bytes, c->planning), "mb-tree", error);
-    for (const MotusTreeLink *link = links; link < links + n_links && !status; link++) {
-        const CudaSlot *cur = slot_of(c, first + link->at);
-        const MotusTreePicture picture =
-            motus_tree_picture(link, &cur->costs, &cur->b, s->aq_mode ? cur->offset : NULL);
-        uint64_t *const references[2] = {
-            link->at < link->before ? NULL
-                                    : slot_of(c, first + link->at - link->before)->propagated,
-            link->after ? slot_of(c, first + link->at + link->after)->propagated : NULL};
-        status = motus_mb_tree_propagate_cuda(references, cur->propagated, &picture, s->mb_width,
-                                              s->mb_height, c->planning, error);
-    }
-    return status;
-}
-
 // Keeps AQ's offsets and their sums as a P picture has them, before mb-tree lowers the offsets.
-MotusStatus keep_aq(const Cuda *c, const CudaSlot *s, MotusError *error) {
-    MotusStatus status = motus_cuda_check(
-        cudaMemsetAsync(s->aq_sums, 0, sizeof *s->aq_sums, c->planning), "sums", error);
+MotusStatus keep_aq(const Cuda *c, const MotusLookaheadSlot *s, cudaStream_t stream,
+                    MotusError *error) {
+    const size_t bytes = (size_t)c->ring.n_mb * sizeof *s->offset;
+    MotusStatus status =
+        motus_cuda_check(cudaMemsetAsync(s->aq_sums, 0, sizeof *s->aq_sums, stream), "sums", error);
     if (!status)
-        status =
-            motus_cuda_check(cudaMemcpyAsync(s->aq, s->offset, (size_t)c->n_mb * sizeof *s->offset,
-                                             cudaMemcpyDeviceToDevice, c->planning),
-                             "offsets", error);
+        status = motus_cuda_check(
+            cudaMemcpyAsync(s->aq, s->offset, bytes, cudaMemcpyDeviceToDevice, stream), "offsets",
+            error);
     return status ? status
-                  : motus_mb_tree_offsets_cuda(s->aq, s->propagated, &s->costs, 0, c->n_mb, 0,
-                                               s->aq_sums, c->planning, error);
+                  : motus_mb_tree_offsets_cuda(s->aq, s->propagated, &s->costs, 0, c->ring.n_mb, 0,
+                                               s->aq_sums, stream, error);
 }
 
 MotusStatus plan(void *executor, int first, int n, int n_final, int first_is_idr,
@@ -450,39 +310,47 @@ MotusStatus plan(void *executor, int first, int n, int n_final, int first_is_idr
     (void)n;
     Cuda *c = (Cuda *)executor;
     MotusOnDevice on(c->device);
-    const int strength = c->settings.mb_tree_q8;
-    MotusStatus status = strength ? propagate(c, first, links, n_links, error) : MOTUS_OK;
+    const MotusLookaheadSettings *set = &c->ring.settings;
+    const size_t n_mb = (size_t)c->ring.n_mb;
+    const cudaStream_t stream = c->stream[PLANNING];
+    MotusStatus status = MOTUS_OK;
+    if (set->mb_tree_q8)
+        status = motus_cuda_check(
+            cudaMemsetAsync(c->ring.propagated, 0,
+                            (size_t)c->ring.n_slots * n_mb * sizeof *c->ring.propagated, stream),
+            "mb-tree", error);
+    for (const MotusTreeLink *link = links; link < links + n_links && !status; link++) {
+        uint64_t *references[2];
+        const MotusTreePicture picture = motus_tree_picture(&c->ring, first, link, references);
+        status = motus_mb_tree_propagate_cuda(
+            references, motus_lookahead_slot(&c->ring, first + link->at)->propagated, &picture,
+            set->mb_width, set->mb_height, stream, error);
+    }
     for (int k = 0; k < n_final && !status; k++) {
-        const int slot = (first + k) % c->n_slots;
-        const CudaSlot *s = &c->slot[slot];
-        const size_t before = c->settings.keep_aq ? block_bytes(c) : 0;
-        if (before) status = keep_aq(c, s, error);
-        if (status) break;
-        status = motus_mb_tree_offsets_cuda(s->offset, s->propagated, &s->costs, !k && first_is_idr,
-                                            c->n_mb, strength, s->sums, c->planning, error);
+        const int slot = (first + k) % c->ring.n_slots;
+        const MotusLookaheadSlot *s = &c->ring.slot[slot];
+        const size_t before = set->keep_aq ? c->ring.block : 0;
+        if (before) status = keep_aq(c, s, stream, error);
+        if (!status)
+            status =
+                motus_mb_tree_offsets_cuda(s->offset, s->propagated, &s->costs, !k && first_is_idr,
+                                           (int)n_mb, set->mb_tree_q8, s->sums, stream, error);
         if (!status)
             status = motus_cuda_check(
                 cudaMemcpyAsync(host_block(c, slot), s->sums,
-                                before + SUMS_BYTES + (size_t)c->n_mb * sizeof *s->offset,
-                                cudaMemcpyDeviceToHost, c->planning),
+                                before + MOTUS_LOOKAHEAD_SUMS_BYTES + n_mb * sizeof *s->offset,
+                                cudaMemcpyDeviceToHost, stream),
                 "offsets", error);
     }
-    if (!status)
-        status = motus_cuda_check(cudaEventRecord(c->planned, c->planning), "record", error);
+    if (!status) status = record(c->planned, stream, error);
     return status ? status : motus_cuda_check(cudaEventSynchronize(c->planned), "lookahead", error);
 }
 
-const int16_t *offsets(const void *executor, int slot, MotusLookaheadSums *sums) {
-    const uint8_t *block = host_block((const Cuda *)executor, slot);
-    memcpy(sums, block, sizeof *sums);
-    return (const int16_t *)(block + SUMS_BYTES);
-}
-
-const int16_t *aq_offsets(const void *executor, int slot, MotusLookaheadSums *sums) {
+const int16_t *offsets(const void *executor, int slot, int aq, MotusLookaheadSums *sums) {
     const Cuda *c = (const Cuda *)executor;
-    const uint8_t *block = host_block(c, slot) + block_bytes(c);
+    const uint8_t *block = host_block(c, slot) + (aq ? c->ring.block : 0);
     memcpy(sums, block, sizeof *sums);
-    return (const int16_t *)(block + SUMS_BYTES);
+    return (const int16_t *)(block + MOTUS_LOOKAHEAD_SUMS_BYTES);
 }
 
 } // namespace
@@ -495,5 +363,4 @@ const MotusLookaheadOps motus_lookahead_ops_cuda = {MOTUS_LOOKAHEAD_MAX_PENDING,
                                                     wait_for,
                                                     uploaded,
                                                     plan,
-                                                    offsets,
-                                                    aq_offsets};
+                                                    offsets};

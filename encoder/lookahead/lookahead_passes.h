@@ -29,9 +29,6 @@ size_t motus_half_bytes(int mb_width, int mb_height);
 // Points *half into `memory`, which holds motus_half_bytes() bytes.
 void motus_half_layout(MotusHalfPicture *half, uint8_t *memory, int mb_width, int mb_height);
 
-MotusStatus motus_half_alloc(MotusHalfPicture *half, int mb_width, int mb_height);
-void motus_half_free(MotusHalfPicture *half); // accepts a zeroed one
-
 // Scales a luma plane down and returns its detail: the sum of |2 b - a - c| over all samples b of
 // the MBs but those of the first column, a to its left and c to its right. The plane covers all MBs
 // except for less than one MB on the right and at the bottom, which is filled with its edge
@@ -47,13 +44,9 @@ typedef struct MotusHalfWeight {
     int16_t is_used; // 0: it changes nothing
 } MotusHalfWeight;
 
-// Sums over a half-size picture's samples and their squares.
-typedef struct MotusHalfSums {
-    uint64_t sum, squares;
-} MotusHalfSums;
-
+// Statistics of a half-size picture.
 typedef struct MotusHalfStats {
-    MotusHalfSums *sums;
+    uint64_t *sums; // [0] of its samples, [1] of their squares
     int16_t *small; // 2 mb_width x 2 mb_height sums of 4x4 samples
 } MotusHalfStats;
 
@@ -100,13 +93,13 @@ typedef struct MotusTreePicture {
 // mb-tree: adds to references[][], of the picture's references, the cost that prediction from them
 // saves the picture and those that depend on it. propagated[] holds the latter's. Each MB spreads
 // its amount over the up to four MBs that an MV points at; half of it over each reference's if it
-// uses both. references[k] NULL: that one gets nothing.
-void motus_mb_tree_propagate(uint32_t *const references[2], const uint32_t *propagated,
+// uses both. references[k] NULL: that one gets nothing. Amounts count as at most UINT32_MAX.
+void motus_mb_tree_propagate(uint64_t *const references[2], const uint64_t *propagated,
                              const MotusTreePicture *picture, int mb_width, int mb_height);
 
 // mb-tree: lowers offset[] in place by strength * log2((cost + propagated) / cost). strength_q8:
 // QPs per octave, 1/256.
-void motus_mb_tree_offsets(int16_t *offset, const uint32_t *propagated, const MotusMbCosts *costs,
+void motus_mb_tree_offsets(int16_t *offset, const uint64_t *propagated, const MotusMbCosts *costs,
                            int n_mb, int strength_q8);
 
 #ifdef __cplusplus

@@ -48,7 +48,6 @@ MotusStatus motus_aq_offsets_cuda(int16_t *offset, const MotusPlane *luma, int m
                                   int mb_height, MotusAqMode mode, int strength_q8,
                                   MotusLookaheadSums *sums, void *stream, MotusError *error);
 
-// Adds up in 64 bits, in any order; the CPU's 32-bit amounts are these, saturated.
 MotusStatus motus_mb_tree_propagate_cuda(uint64_t *const references[2], const uint64_t *propagated,
                                          const MotusTreePicture *picture, int mb_width,
                                          int mb_height, void *stream, MotusError *error);

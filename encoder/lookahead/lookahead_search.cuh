@@ -67,17 +67,6 @@ __device__ void load_blocks(uint32_t row[2][4], const uint8_t *from, ptrdiff_t s
     }
 }
 
-// Divides the source samples by the weight of the reference.
-__device__ void unweigh(Search *s) {
-    for (int k = 0; k < 8 && s->weight.is_used; k++) {
-        uint32_t *word = &s->row[k >> 2][k & 3], samples = 0;
-        for (int i = 0; i < 4; i++)
-            samples |= (uint32_t)motus_half_unweigh(motus_word_sample(*word, i), &s->weight, 1)
-                       << (8 * i);
-        *word = samples;
-    }
-}
-
 // Returns the SATD of an MB, to both of its lanes.
 __device__ uint32_t pair_satd(const uint32_t a[2][4], const uint32_t b[2][4]) {
     const uint32_t satd = motus_words_satd(a[0], b[0]) + motus_words_satd(a[1], b[1]);
@@ -91,7 +80,13 @@ __device__ void begin_search(Search *s, const MotusHalfPicture &cur, const Motus
     s->cost = UINT32_MAX;
     s->weight = weight ? *weight : motus_half_no_weight();
     load_blocks(s->row, lane_rows(cur, at), cur.stride);
-    unweigh(s);
+    for (int k = 0; k < 8 && s->weight.is_used; k++) { // divides the source by the weight
+        uint32_t *word = &s->row[k >> 2][k & 3], samples = 0;
+        for (int i = 0; i < 4; i++)
+            samples |= (uint32_t)motus_half_unweigh(motus_word_sample(*word, i), &s->weight, 1)
+                       << (8 * i);
+        *word = samples;
+    }
 }
 
 // ---- One candidate ------------------------------------------------------------------------------
@@ -290,18 +285,6 @@ __device__ void try_square(Search *s) {
 
 // ---- The search ---------------------------------------------------------------------------------
 
-// Tries the hexagon around point `moved` of the one before.
-__device__ int try_hexagon(Search *s, int moved, int moves) {
-    const MotusMv from = s->best;
-    int best = -1;
-#pragma unroll 1
-    for (int k = 0; k < 3; k++) {
-        const int i = motus_lookahead_new_point(moved, k);
-        if (try_mv<false>(s, motus_lookahead_hexagon(from, i), moves)) best = i;
-    }
-    return best;
-}
-
 // moves: 0 if the pair keeps its MV.
 __device__ void descend(Search *s, int moves) {
     if (!__any_sync(MOTUS_ALL_LANES, moves)) return;
@@ -309,7 +292,15 @@ __device__ void descend(Search *s, int moves) {
 #pragma unroll 1
     for (int step = 1; step < MOTUS_LOOKAHEAD_STEPS; step++) {
         if (!__any_sync(MOTUS_ALL_LANES, moved >= 0)) break;
-        moved = try_hexagon(s, motus_max(moved, 0), moved >= 0);
+        // Tries the hexagon around the point that moved.
+        const MotusMv from = s->best;
+        const int at = motus_max(moved, 0), moves_on = moved >= 0;
+        moved = -1;
+#pragma unroll 1
+        for (int k = 0; k < 3; k++) {
+            const int i = motus_lookahead_new_point(at, k);
+            if (try_mv<false>(s, motus_lookahead_hexagon(from, i), moves_on)) moved = i;
+        }
     }
     try_around(s, moves);
 }

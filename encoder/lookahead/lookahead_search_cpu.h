@@ -51,29 +51,26 @@ static inline int try_mv(Search *s, MotusMv mv, MotusPixelCompare compare) {
     return 1;
 }
 
-// Tries the points of a hexagon around the best MV. moved: the point of the hexagon before that is
-// its centre now, -1 at first. Returns the point that becomes the best one; -1: none.
-static inline int try_hexagon(Search *s, int moved) {
-    const MotusMv from = s->best;
-    int best = -1;
-    for (int k = 0; k < (moved < 0 ? 6 : 3); k++) {
-        const int i = moved < 0 ? k : motus_lookahead_new_point(moved, k);
-        if (try_mv(s, motus_lookahead_hexagon(from, i), s->ops->sad)) best = i;
-    }
-    return best;
-}
-
 // Tries the eight even neighbours of the best MV.
 static inline void try_around(Search *s) {
     const MotusMv from = s->best;
     for (int i = 0; i < 8; i++) try_mv(s, motus_lookahead_around(from, i), s->ops->sad);
 }
 
-// Descends by SAD: hexagon steps while the best MV moves, then its neighbours.
+// Descends by SAD: hexagon steps while the best MV moves, then its neighbours. A hexagon behind the
+// first one has three new points.
 static inline void descend(Search *s) {
-    int moved = try_hexagon(s, -1);
-    for (int step = 1; moved >= 0 && step < MOTUS_LOOKAHEAD_STEPS; step++)
-        moved = try_hexagon(s, moved);
+    int moved = -1; // to this point of the hexagon before; -1: there is none
+    for (int step = 0; step < MOTUS_LOOKAHEAD_STEPS; step++) {
+        const MotusMv from = s->best;
+        int best = -1;
+        for (int k = 0; k < (step ? 3 : 6); k++) {
+            const int i = step ? motus_lookahead_new_point(moved, k) : k;
+            if (try_mv(s, motus_lookahead_hexagon(from, i), s->ops->sad)) best = i;
+        }
+        moved = best;
+        if (moved < 0) break;
+    }
     try_around(s);
 }
 

@@ -28,41 +28,38 @@ void motus_aq_offsets(int16_t *offset, const MotusPlane *luma, int mb_width, int
         offset[i] = (int16_t)energy;
         sum += energy;
     }
-    const MotusAqScale scale =
-        motus_aq_scale(mode == MOTUS_AQ_AUTO, (int)(sum / n_mb), strength_q8);
-    for (int i = 0; i < n_mb; i++) offset[i] = motus_aq_offset(offset[i], scale);
+    const int is_auto = mode == MOTUS_AQ_AUTO, mean = (int)(sum / n_mb),
+              middle = is_auto ? mean : MOTUS_AQ_MIDDLE,
+              strength = motus_aq_strength(is_auto, mean, strength_q8);
+    for (int i = 0; i < n_mb; i++) offset[i] = motus_aq_offset(offset[i], middle, strength);
 }
 
 // ---- mb-tree ------------------------------------------------------------------------------------
 
-static void add_saturated(uint32_t *to, uint64_t amount) {
-    const uint64_t sum = *to + amount;
-    *to = sum < UINT32_MAX ? (uint32_t)sum : UINT32_MAX;
-}
-
-// Spreads an amount over the MBs under the 16x16 samples at (x, y).
-static void spread(uint32_t *to, uint64_t amount, int x, int y, int mb_width, int mb_height) {
-    for (int k = 0; k < 4; k++) {
-        uint32_t share;
-        const int at = motus_mb_tree_target(&share, k, x, y, mb_width, mb_height);
-        if (at >= 0) add_saturated(&to[at], amount * share >> 8);
-    }
-}
-
-void motus_mb_tree_propagate(uint32_t *const references[2], const uint32_t *propagated,
+void motus_mb_tree_propagate(uint64_t *const references[2], const uint64_t *propagated,
                              const MotusTreePicture *p, int mb_width, int mb_height) {
     for (int i = 0; i < mb_width * mb_height; i++) {
         int lists;
-        const uint64_t amount = motus_mb_tree_amounts(&lists, p, i, propagated[i]);
-        for (int list = 0; list < 2 && amount; list++)
-            if (lists >> list & 1 && references[list])
-                spread(references[list], amount, i % mb_width * 16 + p->mv[list][i].x,
-                       i / mb_width * 16 + p->mv[list][i].y, mb_width, mb_height);
+        const uint64_t amount =
+            motus_mb_tree_amounts(&lists, p, i, motus_mb_tree_saturate(propagated[i]));
+        for (int list = 0; list < 2 && amount; list++) {
+            uint64_t *to = references[list];
+            if (!(lists >> list & 1) || !to) continue;
+            const int x = i % mb_width * 16 + p->mv[list][i].x,
+                      y = i / mb_width * 16 + p->mv[list][i].y;
+            for (int k = 0; k < 4; k++) {
+                uint32_t share;
+                const int at = motus_mb_tree_target(&share, k, x, y, mb_width, mb_height);
+                // No overflow: at most 2^20 MBs of some pictures add less than 2^33 each.
+                if (at >= 0) to[at] += amount * share >> 8;
+            }
+        }
     }
 }
 
-void motus_mb_tree_offsets(int16_t *offset, const uint32_t *propagated, const MotusMbCosts *costs,
+void motus_mb_tree_offsets(int16_t *offset, const uint64_t *propagated, const MotusMbCosts *costs,
                            int n_mb, int strength_q8) {
     for (int i = 0; i < n_mb; i++)
-        offset[i] = motus_mb_tree_offset(offset[i], costs->intra[i], propagated[i], strength_q8);
+        offset[i] = motus_mb_tree_offset(offset[i], costs->intra[i],
+                                         motus_mb_tree_saturate(propagated[i]), strength_q8);
 }

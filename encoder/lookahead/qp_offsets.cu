@@ -49,11 +49,10 @@ __global__ void aq_offsets(int16_t *offset, int n_mb, int is_auto, int strength_
     const int i = (int)(blockIdx.x * THREADS + threadIdx.x);
     if (i >= n_mb) return;
     const int mean = is_auto ? (int)(sums->energies / (uint64_t)n_mb) : 0;
-    offset[i] = motus_aq_offset(offset[i], motus_aq_scale(is_auto, mean, strength_q8));
+    const int middle = is_auto ? mean : MOTUS_AQ_MIDDLE,
+              strength = motus_aq_strength(is_auto, mean, strength_q8);
+    offset[i] = motus_aq_offset(offset[i], middle, strength);
 }
-
-// Returns the sum as the CPU has it, which adds up with saturation.
-__device__ uint32_t saturate(uint64_t sum) { return sum < UINT32_MAX ? (uint32_t)sum : UINT32_MAX; }
 
 struct References {
     uint64_t *propagated[2];
@@ -64,7 +63,8 @@ __global__ void propagate(References references, const uint64_t *propagated,
     const int i = (int)(blockIdx.x * THREADS + threadIdx.x);
     if (i >= mb_width * mb_height) return;
     int lists;
-    const uint64_t amount = motus_mb_tree_amounts(&lists, &picture, i, saturate(propagated[i]));
+    const uint64_t amount =
+        motus_mb_tree_amounts(&lists, &picture, i, motus_mb_tree_saturate(propagated[i]));
     for (int list = 0; list < 2 && amount; list++) {
         uint64_t *to = references.propagated[list];
         if (!(lists >> list & 1) || !to) continue;
@@ -86,9 +86,10 @@ __global__ void final_offsets(int16_t *offset, const uint64_t *propagated, const
     int final_offset = 0;
     uint64_t weighted = 0;
     if (i < n_mb) {
-        final_offset = strength_q8 ? motus_mb_tree_offset(offset[i], intra[i],
-                                                          saturate(propagated[i]), strength_q8)
-                                   : offset[i];
+        final_offset =
+            strength_q8 ? motus_mb_tree_offset(offset[i], intra[i],
+                                               motus_mb_tree_saturate(propagated[i]), strength_q8)
+                        : offset[i];
         offset[i] = (int16_t)final_offset;
         weighted = motus_weighted_cost(cost[i], final_offset);
     }

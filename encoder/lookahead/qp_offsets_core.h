@@ -32,26 +32,18 @@ MOTUS_HD int motus_aq_log2_energy(uint32_t sum, uint32_t squares, uint32_t n) {
     return motus_log2_q12((uint64_t)scaled + 256) / 16;
 }
 
-// Log2 energy with offset 0, and strength.
-typedef struct MotusAqScale {
-    int middle, strength_q8;
-} MotusAqScale;
-
-// Returns the scale of a picture. mean: of its MBs' log2 energies, for mode 2; at least 8 * 256
-// each. Where most of a picture is flat, its few MBs with detail would get far too coarse.
-MOTUS_HD MotusAqScale motus_aq_scale(int is_auto, int mean, int strength_q8) {
-    MotusAqScale scale;
-    scale.middle = is_auto ? mean : MOTUS_AQ_MIDDLE;
-    scale.strength_q8 = strength_q8;
-    if (is_auto && mean < MOTUS_AQ_FULL)
-        scale.strength_q8 = strength_q8 * (mean - MOTUS_AQ_NONE) / (MOTUS_AQ_FULL - MOTUS_AQ_NONE);
-    return scale;
+// Returns the strength in a picture whose MBs' log2 energies have this mean, at least 8 * 256 each:
+// where most of a picture is flat, its few MBs with detail would get far too large QPs in mode 2.
+MOTUS_HD int motus_aq_strength(int is_auto, int mean, int strength_q8) {
+    return is_auto && mean < MOTUS_AQ_FULL
+               ? strength_q8 * (mean - MOTUS_AQ_NONE) / (MOTUS_AQ_FULL - MOTUS_AQ_NONE)
+               : strength_q8;
 }
 
-// Returns the offset of an MB whose log2 energy is `energy`.
-MOTUS_HD int16_t motus_aq_offset(int energy, MotusAqScale scale) {
+// Returns the offset of an MB whose log2 energy is `energy`. middle: the energy with offset 0.
+MOTUS_HD int16_t motus_aq_offset(int energy, int middle, int strength_q8) {
     const int64_t moved =
-        (int64_t)(energy - scale.middle) * scale.strength_q8 * MOTUS_AQ_QP_PER_OCTAVE_Q8 >> 16;
+        (int64_t)(energy - middle) * strength_q8 * MOTUS_AQ_QP_PER_OCTAVE_Q8 >> 16;
     return (int16_t)motus_clip(-MOTUS_AQ_MAX_OFFSET, MOTUS_AQ_MAX_OFFSET, (int)moved);
 }
 
@@ -62,14 +54,14 @@ MOTUS_HD uint32_t motus_mb_tree_own_cost(uint32_t intra, int offset) {
     return (uint32_t)(motus_weighted_cost(intra, offset) >> 16);
 }
 
-// Returns the amount that an MB passes to the previous picture, below 2^33: the share of its own
-// cost and of what was propagated to it that inter prediction saves.
-MOTUS_HD uint64_t motus_mb_tree_amount(uint32_t intra, uint32_t inter, uint32_t own_cost,
-                                       uint32_t propagated) {
-    return inter < intra ? ((uint64_t)own_cost + propagated) * (intra - inter) / intra : 0;
+// Returns the sum of amounts as it counts: 32 bits, saturated.
+MOTUS_HD uint32_t motus_mb_tree_saturate(uint64_t sum) {
+    return sum < UINT32_MAX ? (uint32_t)sum : UINT32_MAX;
 }
 
-// Returns the amount that MB i passes to each reference that it uses. *lists: which ones, a mask.
+// Returns the amount, below 2^33, that MB i passes to each reference that it uses: the share of its
+// own cost and of what was propagated to it that inter prediction saves. *lists: which ones, a
+// mask.
 MOTUS_HD uint64_t motus_mb_tree_amounts(int *lists, const MotusTreePicture *p, int i,
                                         uint32_t propagated) {
     const uint32_t intra = p->intra[i];
@@ -79,7 +71,7 @@ MOTUS_HD uint64_t motus_mb_tree_amounts(int *lists, const MotusTreePicture *p, i
     if (p->both && p->both[i] < inter) inter = p->both[i], *lists = 3;
     if (inter >= intra) return 0;
     const uint32_t own = p->aq ? motus_mb_tree_own_cost(intra, p->aq[i]) : intra;
-    return motus_mb_tree_amount(intra, inter, own, propagated) >> (*lists == 3);
+    return ((uint64_t)own + propagated) * (intra - inter) / intra >> (*lists == 3);
 }
 
 // Returns the index of the k-th (0..3) MB under the 16x16 samples at (x, y), or -1 if there is

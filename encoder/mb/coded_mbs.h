@@ -7,7 +7,7 @@
 #include "encoder/mb/mb.h"
 #include "motus/frame.h"
 
-// MBs in raster order. Finalizing changes their types and QPs (encoder/bitstream/slice.h).
+// MBs in raster order. Finalizing changes their types and QPs (encoder/slice/slice.h).
 typedef struct MotusCodedMbs {
     int mb_width, mb_height, n_mb;
     int slice_type;         // MotusSliceType; P will do for I

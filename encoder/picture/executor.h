@@ -4,7 +4,7 @@
 #ifndef ENCODER_PICTURE_EXECUTOR_H
 #define ENCODER_PICTURE_EXECUTOR_H
 
-#include "encoder/mb/coded_mbs.h"
+#include "encoder/decide/job.h"
 #include "encoder/settings/stream.h"
 #include "encoder/weights/source_stats.h"
 #include "yuv/frame_source.h"
@@ -15,24 +15,16 @@ extern "C" {
 
 // Holds the source of one pending picture from motus_encoder_send until the picture is coded.
 typedef struct MotusFrameSlot {
-    struct MotusFrameSlot *next;    // in a list of free slots
-    struct MotusFrameSlots *origin; // on a device: the slots that it was opened with
-    MotusPlane plane[3];            // on a device: whole MBs; unused on the CPU
-    // On a device, with weightp: statistics of the planes, in pinned memory.
+    struct MotusFrameSlot *next; // in a list of free slots
+    // On a device: the slots that it was opened with; whole MBs; with weightp statistics of the
+    // planes, in pinned memory.
+    struct MotusFrameSlots *origin;
+    MotusPlane plane[3];
     struct MotusSourceShares *shares;
     // cudaEvent_t: plane 0 is complete; all planes are; statistics are, if they come later.
     void *uploaded, *filled, *counted;
     void *has_luma, *measured; // those which say so of this frame's plane 0 and statistics
 } MotusFrameSlot;
-
-// A picture to code. Everything stays valid until finish().
-typedef struct MotusPictureInput {
-    const MotusPictureParams *params;
-    const MotusFrame *whole, *visible; // host memory: whole MBs, and the visible part of the same
-    const MotusFrameSlot *slot;
-    int threads; // CPU threads to code it with
-    int coders;  // GOP coders that share the executor, this one included
-} MotusPictureInput;
 
 // A coded picture. Pointers stay valid until the next begin() but one.
 typedef struct MotusCodedPicture {
@@ -68,53 +60,51 @@ typedef struct MotusPacketBlock {
 // is what the coders of one device share, `coder` what one GOP coder owns.
 typedef struct MotusExecutorOps {
     MotusBackend backend;
-    int codes_from_host; // 1: begin() reads input->whole; 0: input->slot
+    int codes_from_host; // 1: begin() reads job->whole; 0: job->slot
     int any_thread;      // 1: the functions of a coder may be called by any threads, in turn
 
-    // Lists the devices that the configuration asks for; -1 stands for the CPU.
-    MotusStatus (*find_devices)(const MotusEncoderConfig *config, int device[MOTUS_MAX_GOP_CODERS],
-                                int *n, MotusError *error);
     // Returns how many GOP coders pay off, if each has `slots` frames pending.
     int (*best_coders)(const MotusStream *stream, const int *device, int n_devices, int threads,
                        int slots);
-    // Returns how many pictures of a coder may be between begin() and finish(). coders: those that
-    // share a device.
-    int (*depth)(const MotusStream *stream, int coders);
     // Returns the bytes of one coder with its slots, on the device or in host memory.
     size_t (*coder_bytes)(const MotusStream *stream, int slots, int coders);
-
-    MotusStatus (*open_device)(void **shared, int device, MotusError *error);
-    void (*close_device)(void **shared);
-
-    // Opens n slots; *first gets the list of them. They are closed after every coder of the device.
-    MotusStatus (*open_slots)(void **slots, const MotusStream *stream, void *shared, int n,
-                              MotusFrameSlot **first, MotusError *error);
-    void (*close_slots)(void **slots);
-    // Puts a frame into a free slot. A frame in host memory may be read until wait_filled()
-    // returns.
-    MotusStatus (*fill_slot)(MotusFrameSlot *slot, const MotusFrameSource *source,
-                             MotusError *error);
-    MotusStatus (*wait_filled)(const MotusFrameSlot *slot, MotusError *error);
-
-    // With weightp: fills in the statistics of a picture's source. On a device it blocks until
-    // they are downloaded, which begins as soon as the slot is filled.
-    MotusStatus (*measure)(const MotusPictureInput *input, MotusSourceStats *stats,
-                           MotusError *error);
 
     // Opens coder number `index` of the `coders` of its device, for pictures that use at most
     // `threads` threads.
     MotusStatus (*open)(void **coder, const MotusStream *stream, void *shared, int index,
                         int coders, int threads, MotusError *error);
     void (*close)(void **coder);
-    // Begins a picture. The CPU codes it here; a device returns immediately.
-    MotusStatus (*begin)(void *coder, const MotusPictureInput *input, MotusError *error);
+    // With weightp: fills in the statistics of a picture's source. On a device it blocks until
+    // they are downloaded, which begins as soon as the slot is filled.
+    MotusStatus (*measure)(const MotusPictureJob *job, MotusSourceStats *stats, MotusError *error);
+    // Begins a picture; job: the members that the caller fills in, which stay valid until finish().
+    // The CPU codes it here; a device returns immediately.
+    MotusStatus (*begin)(void *coder, const MotusPictureJob *job, MotusError *error);
     // Blocks until the NAL units of the oldest picture are written. *size gets their bytes.
     MotusStatus (*wait)(void *coder, size_t *size, MotusError *error);
-    // Takes the only picture back after wait(), to begin it again at another QP.
-    void (*undo)(void *coder);
     // Completes the oldest picture after wait().
     MotusStatus (*finish)(void *coder, MotusCodedPicture *coded, MotusError *error);
-    // Joins n pieces in device memory. NULL: the executor has none.
+
+    // ---- Devices; NULL: the executor is the CPU, whose slots only count pending pictures ----
+
+    // Lists the devices that the configuration asks for.
+    MotusStatus (*find_devices)(const MotusEncoderConfig *config, int device[MOTUS_MAX_GOP_CODERS],
+                                int *n, MotusError *error);
+    // Returns how many pictures of a coder may be between begin() and finish(), 1 on the CPU.
+    // coders: those that share a device.
+    int (*depth)(const MotusStream *stream, int coders);
+    MotusStatus (*open_device)(void **shared, int device, MotusError *error);
+    void (*close_device)(void **shared);
+    // Opens memory of n slots, which close after every coder of the device.
+    MotusStatus (*open_slots)(void **slots, const MotusStream *stream, void *shared,
+                              MotusFrameSlot *slot, int n, MotusError *error);
+    void (*close_slots)(void **slots);
+    // Puts a frame into a free slot. A frame in host memory may be read until wait_filled()
+    // returns.
+    MotusStatus (*fill_slot)(MotusFrameSlot *slot, const MotusFrameSource *source,
+                             MotusError *error);
+    MotusStatus (*wait_filled)(const MotusFrameSlot *slot, MotusError *error);
+    // Joins n pieces in device memory.
     MotusStatus (*store)(void *coder, const MotusPacketPiece *piece, int n,
                          MotusPacketBlock **block, MotusError *error);
 } MotusExecutorOps;
@@ -122,17 +112,10 @@ typedef struct MotusExecutorOps {
 extern const MotusExecutorOps motus_executor_ops_cpu,
     motus_executor_ops_cuda; // cuda: in builds with CUDA
 
+// Takes the only picture of an executor's coder back after wait(), to begin it again at another QP.
+void motus_jobs_undo(void *coder);
+
 #ifdef __cplusplus
 }
 #endif
-static inline MotusRefDistances motus_ref_distances(const MotusPictureParams *params) {
-    const int n = motus_references_listed(params);
-    MotusRefDistances d = {{{0}}};
-    for (int k = 0; k < n; k++) {
-        const int list = k && k == params->refs;
-        d.to[list][list ? 0 : k] = (int16_t)(params->ref_shown[k] - params->shown);
-    }
-    return d;
-}
-
 #endif

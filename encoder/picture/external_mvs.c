@@ -70,18 +70,6 @@ static MotusStatus check_entry(const MotusStream *s, const MotusCodedMv *entry, 
                  : MOTUS_OK;
 }
 
-static MotusStatus check_entries(const MotusStream *s, const MotusFrameParams *params,
-                                 MotusError *error) {
-    MotusStatus status = MOTUS_OK;
-    if (params->external_mvs)
-        return motus_fail(error, MOTUS_ERR_ARGUMENT, "external_mvs and reference_mvs are given");
-    if (!params->reference_mvs || params->n_reference_mvs > UINT32_MAX)
-        return motus_fail(error, MOTUS_ERR_ARGUMENT, "reference_mvs has no entries, or too many");
-    for (size_t i = 0; i < params->n_reference_mvs && !status; i++)
-        status = check_entry(s, &params->reference_mvs[i], error);
-    return status;
-}
-
 static MotusStatus check_field(const MotusStream *s, const MotusFrameParams *params,
                                MotusError *error) {
     const MotusField *field = params->external_mvs;
@@ -108,8 +96,15 @@ static MotusStatus check_field(const MotusStream *s, const MotusFrameParams *par
 
 MotusStatus motus_external_mvs_check(const MotusStream *s, const MotusFrameParams *params,
                                      MotusError *error) {
-    return params->n_reference_mvs ? check_entries(s, params, error)
-                                   : check_field(s, params, error);
+    MotusStatus status = MOTUS_OK;
+    if (!params->n_reference_mvs) return check_field(s, params, error);
+    if (params->external_mvs)
+        return motus_fail(error, MOTUS_ERR_ARGUMENT, "external_mvs and reference_mvs are given");
+    if (!params->reference_mvs || params->n_reference_mvs > UINT32_MAX)
+        return motus_fail(error, MOTUS_ERR_ARGUMENT, "reference_mvs has no entries, or too many");
+    for (size_t i = 0; i < params->n_reference_mvs && !status; i++)
+        status = check_entry(s, &params->reference_mvs[i], error);
+    return status;
 }
 
 // ---- Copies -------------------------------------------------------------------------------------
@@ -149,15 +144,6 @@ MotusExternalMvs motus_external_mvs_copy(const MotusStream *s, const MotusFrameP
 
 // ---- MVs of a reference -------------------------------------------------------------------------
 
-// Returns how much an entry suits a block that it covers, of a reference at `distance`; less is
-// better. Its own reference comes first, then those on the same side, the nearest ones; then the
-// smallest block.
-static uint32_t rank_of(const MotusCodedMv *entry, int distance) {
-    const uint32_t far = (uint32_t)motus_abs(entry->distance - distance),
-                   opposite = (entry->distance < 0) != (distance < 0);
-    return (opposite << 17 | far) << 9 | (uint32_t)(entry->width * entry->height);
-}
-
 static MotusMv fit(const MotusStream *s, MotusMv mv, int unit) {
     const int max_x = 4 * 2047, max_y = s->limits.max_mv_y - 4, mask = ~(unit - 1);
     return (MotusMv){(int16_t)motus_clip(-max_x, max_x, (mv.x + unit / 2) & mask),
@@ -182,7 +168,11 @@ static void find_cells(const MotusExternalMvs *external, const MotusStream *s, i
     for (uint32_t i = external->first[mb]; i < external->first[mb + 1]; i++) {
         const MotusCodedMv *e = &external->entry[i];
         const int x = e->x % 16 / 4, y = e->y % 16 / 4;
-        const uint32_t own = rank_of(e, distance);
+        // How much the entry suits; less is better. Its own reference comes first, then those on
+        // the same side, the nearest ones; then the smallest block.
+        const uint32_t far = (uint32_t)motus_abs(e->distance - distance),
+                       opposite = (e->distance < 0) != (distance < 0),
+                       own = (opposite << 17 | far) << 9 | (uint32_t)(e->width * e->height);
         const MotusMv mv = mv_at(s, e, distance, external->final);
         for (int row = y; row < y + e->height / 4; row++)
             for (int c = 4 * row + x; c < 4 * row + x + e->width / 4; c++)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "encoder/picture/frame_slots.h"
+#include "encoder/picture/cuda_executor.h"
 
 #include "common/cuda_call.cuh"
 #include "encoder/weights/source_stats_cuda.h"
@@ -11,14 +11,14 @@ extern "C" {
 #include "common/alloc.h"
 }
 
-struct MotusFrameSlots {
+typedef struct MotusFrameSlots {
     int device, n, width, height; // visible size
     cudaStream_t up;              // of MotusCopyStreams
     cudaEvent_t read;             // the last frame from host memory has been read
     uint8_t *memory, *host;       // host: pinned memory of statistics; NULL without weightp
     size_t shares_bytes;          // of a slot
-    MotusFrameSlot *slot;
-};
+    MotusFrameSlot *slot;         // the caller's
+} MotusFrameSlots;
 
 namespace {
 
@@ -58,7 +58,6 @@ MotusStatus open_memory(MotusFrameSlots *s, const MotusStream *stream, MotusErro
         if (s->shares_bytes)
             slot->shares = (MotusSourceShares *)(s->host + (size_t)i * s->shares_bytes);
         slot->origin = s;
-        slot->next = i + 1 < s->n ? slot + 1 : NULL;
     }
     return MOTUS_OK;
 }
@@ -79,19 +78,20 @@ MotusStatus upload(const MotusFrameSlot *slot, const MotusFrame *frame, MotusErr
     return status ? status : motus_planes_pad_cuda(to, 1, 2, s->width, s->height, s->up, error);
 }
 
-// Copies a frame from device `from`, and pads it on the copy stream.
-MotusStatus copy_from(const MotusFrameSlot *slot, const MotusFrameSource *source, int from,
-                      MotusError *error) {
+// Puts a frame or an image into the slot. device: the frame's, if it is on one.
+MotusStatus put(const MotusFrameSlot *slot, const MotusFrameSource *source, int device,
+                MotusError *error) {
     const MotusFrameSlots *s = slot->origin;
-    MotusStatus status = motus_device_frame_copy_peer(slot->plane, s->device, source->frame->plane,
-                                                      from, 3, source->stream, error);
-    return status ? status
-                  : motus_planes_pad_cuda(slot->plane, 0, 3, s->width, s->height, s->up, error);
-}
-
-// Makes 4:2:0 of an image, in the slot.
-MotusStatus convert(const MotusFrameSlot *slot, const MotusFrameSource *source, MotusError *error) {
-    const MotusFrameSlots *s = slot->origin;
+    const MotusFrame *frame = source->frame;
+    if (!source->on_device) return upload(slot, frame, error);
+    if (frame && device == s->device)
+        return motus_planes_copy_padded_cuda(slot->plane, frame->plane, 3, source->stream, error);
+    if (frame) { // from another device
+        MotusStatus status = motus_device_frame_copy_peer(slot->plane, s->device, frame->plane,
+                                                          device, 3, source->stream, error);
+        return status ? status
+                      : motus_planes_pad_cuda(slot->plane, 0, 3, s->width, s->height, s->up, error);
+    }
     MotusFrame visible = {};
     visible.width = s->width, visible.height = s->height;
     for (int k = 0; k < 3; k++)
@@ -102,16 +102,6 @@ MotusStatus convert(const MotusFrameSlot *slot, const MotusFrameSource *source, 
     return status ? status
                   : motus_planes_pad_cuda(slot->plane, 0, 3, s->width, s->height, source->stream,
                                           error);
-}
-
-// device: the frame's, if it is on one.
-MotusStatus put(const MotusFrameSlot *slot, const MotusFrameSource *source, int device,
-                MotusError *error) {
-    const MotusFrame *frame = source->frame;
-    if (!source->on_device) return upload(slot, frame, error);
-    if (!frame) return convert(slot, source, error);
-    if (device != slot->origin->device) return copy_from(slot, source, device, error);
-    return motus_planes_copy_padded_cuda(slot->plane, frame->plane, source->stream, error);
 }
 
 // Measures a slot behind its planes.
@@ -131,22 +121,15 @@ MotusStatus complete(MotusFrameSlot *slot, cudaStream_t stream, int here, MotusE
     return status || slot->measured == slot->filled ? status : record(slot->counted, stream, error);
 }
 
-// Returns the bytes of a slot's statistics, which are a multiple of 8.
-size_t shares_bytes(const MotusStream *stream) {
-    return stream->sequence.weighted_pred
-               ? motus_source_shares_bytes(stream->mb_width, stream->mb_height)
-               : 0;
-}
-
 } // namespace
 
 // ---- Copy streams -------------------------------------------------------------------------------
 
-extern "C" MotusStatus motus_copy_streams_open(MotusCopyStreams **out, int device,
-                                               MotusError *error) {
+extern "C" MotusStatus motus_copy_streams_open(void **out, int device, MotusError *error) {
     MotusOnDevice on(device);
     int lowest, highest;
-    MotusCopyStreams *c = *out = (MotusCopyStreams *)motus_alloc(1, sizeof *c);
+    MotusCopyStreams *c = (MotusCopyStreams *)motus_alloc(1, sizeof *c);
+    *out = c;
     if (!c) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
     c->device = device;
     MotusStatus status =
@@ -163,15 +146,16 @@ extern "C" MotusStatus motus_copy_streams_open(MotusCopyStreams **out, int devic
     return status;
 }
 
-extern "C" void motus_copy_streams_close(MotusCopyStreams **copies) {
-    if (!*copies) return;
-    MotusOnDevice on((*copies)->device);
-    for (void *stream : {(*copies)->up, (*copies)->down}) {
+extern "C" void motus_copy_streams_close(void **copies) {
+    MotusCopyStreams *c = (MotusCopyStreams *)*copies;
+    if (!c) return;
+    MotusOnDevice on(c->device);
+    for (void *stream : {c->up, c->down}) {
         if (stream) cudaStreamSynchronize((cudaStream_t)stream);
         if (stream) cudaStreamDestroy((cudaStream_t)stream);
     }
     (void)cudaGetLastError();
-    motus_free(*copies);
+    motus_free(c);
     *copies = NULL;
 }
 
@@ -184,40 +168,36 @@ extern "C" size_t motus_frame_slots_bytes(const MotusStream *stream, int n) {
     return (size_t)n * bytes;
 }
 
-extern "C" MotusStatus motus_frame_slots_open(MotusFrameSlots **out, const MotusStream *stream,
-                                              const MotusCopyStreams *copies, int n,
-                                              MotusFrameSlot **first, MotusError *error) {
+extern "C" MotusStatus motus_frame_slots_open(void **out, const MotusStream *stream, void *shared,
+                                              MotusFrameSlot *slot, int n, MotusError *error) {
+    const MotusCopyStreams *copies = (const MotusCopyStreams *)shared;
     MotusOnDevice on(copies->device);
-    *out = NULL;
     MotusFrameSlots *s = (MotusFrameSlots *)motus_alloc(1, sizeof *s);
-    if (!s) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
-    s->device = copies->device, s->n = n;
-    s->up = (cudaStream_t)copies->up;
-    s->shares_bytes = shares_bytes(stream);
-    s->width = stream->config.width, s->height = stream->config.height;
-    s->slot = (MotusFrameSlot *)motus_alloc((size_t)n, sizeof *s->slot);
-    MotusStatus status = s->slot ? MOTUS_OK : motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
-    if (!status) status = open_events(s, error);
-    if (!status) status = open_memory(s, stream, error);
-    if (status) motus_frame_slots_close(&s);
-    *first = s ? s->slot : NULL;
     *out = s;
+    if (!s) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
+    s->device = copies->device, s->n = n, s->slot = slot;
+    s->up = (cudaStream_t)copies->up;
+    if (stream->sequence.weighted_pred) // a multiple of 8
+        s->shares_bytes = motus_source_shares_bytes(stream->mb_width, stream->mb_height);
+    s->width = stream->config.width, s->height = stream->config.height;
+    MotusStatus status = open_events(s, error);
+    if (!status) status = open_memory(s, stream, error);
+    if (status) motus_frame_slots_close(out);
     return status;
 }
 
-extern "C" void motus_frame_slots_close(MotusFrameSlots **slots) {
-    if (!slots || !*slots) return;
-    MotusFrameSlots *s = *slots;
+extern "C" void motus_frame_slots_close(void **slots) {
+    MotusFrameSlots *s = (MotusFrameSlots *)*slots;
+    if (!s) return;
     MotusOnDevice on(s->device);
     if (s->up) cudaStreamSynchronize(s->up);
     if (s->read) cudaEventDestroy(s->read);
-    for (int i = 0; s->slot && i < s->n; i++)
+    for (int i = 0; i < s->n; i++)
         for (void *event : {s->slot[i].uploaded, s->slot[i].filled, s->slot[i].counted})
             if (event) cudaEventDestroy((cudaEvent_t)event);
     cudaFree(s->memory);
     cudaFreeHost(s->host);
     (void)cudaGetLastError();
-    motus_free(s->slot);
     motus_free(s);
     *slots = NULL;
 }

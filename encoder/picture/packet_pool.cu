@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "encoder/picture/packet_pool.h"
+#include "encoder/picture/cuda_executor.h"
 
 #include <pthread.h>
 

@@ -78,16 +78,6 @@ static void order_mini_gop(MotusPassLog *log) {
     shown[n] = coded[0];
 }
 
-static MotusStatus read_end(MotusPassLog *log, const char *line, MotusError *error) {
-    const char *at = line + 3;
-    int64_t n = 0;
-    if (strncmp(line, "end", 3) || !read_number(&at, &n) || n != log->n || !n)
-        return motus_fail(error, MOTUS_ERR_FORMAT,
-                          "its last line does not count its %" PRId64 " pictures", log->n);
-    order_mini_gop(log);
-    return MOTUS_OK;
-}
-
 static MotusStatus read_picture(MotusPassLog *log, const char *line, MotusError *error) {
     enum { QP, BITS, DURATION, COST, WEIGHTED, NUMBERS };
     const int64_t most = (int64_t)1 << 40;
@@ -120,15 +110,25 @@ static MotusStatus read_picture(MotusPassLog *log, const char *line, MotusError 
 // Reads line number n. MOTUS_AGAIN: more lines belong to the log.
 static MotusStatus read_line(MotusPassLog *log, int64_t n, const char *line, MotusError *error) {
     const size_t length = strcspn(line, "\r");
-    if (n > 1) return *line == 'e' ? read_end(log, line, error) : read_picture(log, line, error);
-    if (n == 0 && (length != strlen(FIRST_LINE) || memcmp(line, FIRST_LINE, length)))
-        return motus_fail(error, MOTUS_ERR_FORMAT, "this is no pass log (of this version)");
-    if (n == 0) return MOTUS_AGAIN;
-    if (length >= sizeof log->fingerprint)
-        return motus_fail(error, MOTUS_ERR_FORMAT, "its second line is too long");
-    memcpy(log->fingerprint, line, length);
-    log->fingerprint[length] = 0;
-    return MOTUS_AGAIN;
+    if (n == 0)
+        return length == strlen(FIRST_LINE) && !memcmp(line, FIRST_LINE, length)
+                   ? MOTUS_AGAIN
+                   : motus_fail(error, MOTUS_ERR_FORMAT, "this is no pass log (of this version)");
+    if (n == 1) {
+        if (length >= sizeof log->fingerprint)
+            return motus_fail(error, MOTUS_ERR_FORMAT, "its second line is too long");
+        memcpy(log->fingerprint, line, length);
+        log->fingerprint[length] = 0;
+        return MOTUS_AGAIN;
+    }
+    if (*line != 'e') return read_picture(log, line, error);
+    const char *at = line + 3;
+    int64_t pictures = 0;
+    if (strncmp(line, "end", 3) || !read_number(&at, &pictures) || pictures != log->n || !pictures)
+        return motus_fail(error, MOTUS_ERR_FORMAT,
+                          "its last line does not count its %" PRId64 " pictures", log->n);
+    order_mini_gop(log);
+    return MOTUS_OK;
 }
 
 MotusStatus motus_pass_log_read(MotusPassLog *log, const char *text, MotusError *error) {

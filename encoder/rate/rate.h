@@ -9,7 +9,6 @@
 #define ENCODER_RATE_RATE_H
 
 #include "encoder/lookahead/lookahead.h"
-#include "encoder/rate/complexity.h"
 #include "encoder/rate/pass_log.h"
 #include "encoder/rate/size_model.h"
 #include "encoder/rate/vbv.h"
@@ -75,6 +74,7 @@ typedef struct MotusRate {
         under; // of the current picture, nearest to the bits wanted; no bits: none
     // The current picture.
     MotusLookaheadPlan plan;
+    int type; // MOTUS_RATE_*
     int qp_q8, tries;
     int64_t duration;
     int64_t in_gop; // pictures from the last IDR picture to it

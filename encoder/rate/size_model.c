@@ -4,7 +4,54 @@
 #include <stdlib.h>
 
 #include "common/int_core.h"
-#include "common/log2_core.h"
+
+// ---- Complexity ---------------------------------------------------------------------------------
+
+typedef __int128 Wide; // products of complexities and times
+
+static int octaves(int qp_q8, int halves) {
+    return qp_q8 * (MOTUS_OCTAVE / MOTUS_QP_UNIT) / halves;
+}
+
+// Returns bits * 2^(octaves / MOTUS_OCTAVE), below 2^46.
+static uint64_t shifted(uint64_t bits, int octaves) {
+    if (!bits) return 0;
+    return motus_exp2_q16(motus_min(motus_log2_q12(bits) + octaves, 46 * MOTUS_OCTAVE)) >> 16;
+}
+
+MotusComplexity motus_complexity_of(int idr, int64_t bits, int64_t fixed, int qp_q8) {
+    const uint64_t at_0 =
+        shifted((uint64_t)(bits - fixed), octaves(qp_q8, idr ? MOTUS_HALVES_I : MOTUS_HALVES_P));
+    return (MotusComplexity){idr ? at_0 : 0, idr ? 0 : at_0, (uint64_t)fixed};
+}
+
+void motus_complexity_add(MotusComplexity *c, MotusComplexity more) {
+    c->i += more.i, c->p += more.p, c->fixed += more.fixed;
+}
+
+MotusComplexity motus_complexity_scale(MotusComplexity c, int64_t n, int64_t of) {
+    return (MotusComplexity){(uint64_t)((Wide)c.i * n / of), (uint64_t)((Wide)c.p * n / of),
+                             (uint64_t)((Wide)c.fixed * n / of)};
+}
+
+int64_t motus_complexity_bits(MotusComplexity c, int qp_q8) {
+    return (int64_t)(c.fixed + shifted(c.i, -octaves(qp_q8, MOTUS_HALVES_I)) +
+                     shifted(c.p, -octaves(qp_q8, MOTUS_HALVES_P)));
+}
+
+int motus_complexity_qp(MotusComplexity c, int64_t bits) {
+    int low = -20 * MOTUS_QP_UNIT, high = MOTUS_RATE_MAX_QP;
+    while (low < high) {
+        const int middle = low + (high - low) / 2;
+        if (motus_complexity_bits(c, middle) <= bits)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+// ---- Size of a P picture by the last one's ------------------------------------------------------
 
 enum { HALVES = 4 }; // QPs that halve a picture's bits where one picture follows another
 enum { FIRST_REFRESH = MOTUS_OCTAVE / 2, FIRST_ERROR = MOTUS_OCTAVE / 8 };
@@ -13,8 +60,6 @@ enum { LEAST_MARGIN = MOTUS_OCTAVE / 40 }; // of predictions, beside a quarter o
 enum { LEAST_DOUBLES = 192, FIRST_DOUBLES = 3 * MOTUS_QP_UNIT, MOST_DOUBLES = 4 * MOTUS_QP_UNIT };
 
 static int log2_of(uint64_t v) { return v > 1 ? motus_log2_q12(v) : 0; }
-
-static int qps_of(int octaves) { return octaves * HALVES / (MOTUS_OCTAVE / MOTUS_QP_UNIT); }
 
 static int octaves_of(int qps) { return qps * (MOTUS_OCTAVE / MOTUS_QP_UNIT) / HALVES; }
 
@@ -49,8 +94,8 @@ void motus_size_compare(MotusSizeModel *m, int qp_q8, int64_t bits, int again_q8
 int motus_size_qp(const MotusSizeModel *m, uint64_t cost, int refreshed, int64_t limit, int most) {
     const int over = predict(m, cost, refreshed) - log2_of(limit > 1 ? (uint64_t)limit : 1);
     const int octaves = over + LEAST_MARGIN + m->error / 4;
-    return m->qp_q8 +
-           (octaves > 0 ? qps_of(octaves) : motus_max(-most, motus_size_rise(m, octaves)));
+    return m->qp_q8 + (octaves > 0 ? octaves * HALVES / (MOTUS_OCTAVE / MOTUS_QP_UNIT)
+                                   : motus_max(-most, motus_size_rise(m, octaves)));
 }
 
 void motus_size_skip(MotusSizeModel *m, int qp_q8) {

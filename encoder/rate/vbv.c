@@ -5,14 +5,14 @@ typedef __int128 Wide; // products of bits, rates and times; factors may be near
 
 enum { CLOCK = 90000 }; // Hz, of the delays in the stream (D.2.2)
 
-static int64_t arrival_time(const MotusVbv *v, int64_t units) {
+int64_t motus_vbv_delay(const MotusVbv *v, int64_t units) {
     return v->unit && units > 0 ? (int64_t)((Wide)units * CLOCK / ((Wide)v->rate * v->unit)) : 0;
 }
 
 // Rounds down to what arrives in whole ticks of the clock.
 static int64_t in_ticks(const MotusVbv *v, int64_t units) {
     if (!v->unit || units <= 0) return units;
-    const Wide arriving = (Wide)arrival_time(v, units) * v->rate * v->unit;
+    const Wide arriving = (Wide)motus_vbv_delay(v, units) * v->rate * v->unit;
     return (int64_t)((arriving + CLOCK - 1) / CLOCK);
 }
 
@@ -56,9 +56,3 @@ void motus_vbv_round(MotusVbv *v) {
     v->size = in_ticks(v, v->size);
     v->fullness = in_ticks(v, v->fullness);
 }
-
-uint32_t motus_vbv_removal_delay(const MotusVbv *v) {
-    return (uint32_t)arrival_time(v, v->fullness);
-}
-
-uint32_t motus_vbv_size_delay(const MotusVbv *v) { return (uint32_t)arrival_time(v, v->size); }

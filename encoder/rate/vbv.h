@@ -40,9 +40,8 @@ int64_t motus_vbv_overflow(const MotusVbv *vbv, int64_t bits, int64_t duration);
 // (C.1.1).
 void motus_vbv_round(MotusVbv *vbv);
 
-// Return the time in 1 / 90000 s in which the fullness (initial_cpb_removal_delay, D.2.2; 0 if bits
-// are missing), or the whole size, arrives.
-uint32_t motus_vbv_removal_delay(const MotusVbv *vbv);
-uint32_t motus_vbv_size_delay(const MotusVbv *vbv);
+// Returns the time in 1 / 90000 s in which so many units arrive: of `fullness`
+// initial_cpb_removal_delay (D.2.2), 0 if bits are missing; of `size` the whole buffer's.
+int64_t motus_vbv_delay(const MotusVbv *vbv, int64_t units);
 
 #endif

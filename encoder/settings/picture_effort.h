@@ -20,7 +20,7 @@ int motus_picture_lambda(const MotusStream *stream, const MotusPictureParams *pa
 int motus_far_range(int range);
 
 // True if reference k is searched wide (MotusCentresPicture): the first one of a list if that of
-// either list is no neighbour in display order, so that motion may pass the coarse search's reach.
+// either list is no neighbour in display order, so that motion may pass what 4:1 pictures reach.
 int motus_searches_wide(const MotusPictureParams *params, int k);
 
 #ifdef __cplusplus

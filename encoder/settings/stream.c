@@ -1,65 +1,62 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/settings/stream.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "common/alloc.h"
 #include "common/error.h"
 #include "common/int_core.h"
+#include "common/log2_core.h"
+#include "encoder/lookahead/b_costs.h"
 #include "encoder/lookahead/b_order.h"
-#include "encoder/settings/preset.h"
-#include "encoder/settings/rate_config.h"
+#include "encoder/settings/config.h"
 
 #define LOG2_MAX_FRAME_NUM 16  // 4..16 (7.4.2.1.1)
 #define MAX_MB_BYTES 416       // macroblock_layer(), 3,200 bits (A.3.1), and its mb_skip_run
-#define LEAST_WITH_WEIGHTS 512 // slice_max_size with weightp: room for MBs behind the header
+#define LEAST_WITH_WEIGHTS 512 // slice_max_size with weightp
 #define MAX_SLICE_BYTES 32     // slice header (130 bits), trailing bits, start code
+// Three save 1.5 % of the bits (slower; carphone, parkjoy, mobile), five 1.6 %.
+#define MOST_B_REFERENCES 5
+
+// mb-tree strengths with the lowest BD-rates on real sequences: QPs per octave, 1/256. With B
+// pictures, which most often have no offsets, QPs may differ more.
+#define MB_TREE_STRENGTH 256
+#define MB_TREE_STRENGTH_B 512
+
+// mb-tree lowers the mean QP; adding this to CRF keeps the bits about those of the same CRF without
+// mb-tree.
+#define MB_TREE_CRF (4 * MOTUS_QP_UNIT + MOTUS_QP_UNIT / 2)
+#define MB_TREE_CRF_B (7 * MOTUS_QP_UNIT)
 
 // ---- Slices of whole MB rows --------------------------------------------------------------------
 
-static void place_rows(MotusSlices *s, int mb_width, int mb_height) {
-    int at = 0;
-    for (int k = 0; k < s->n; k++)
-        for (int i = s->begin[k] * mb_width; i < s->begin[k + 1] * mb_width; i++)
-            s->first[i] = s->begin[k] * mb_width;
-    for (int row = 0; at < mb_height; row++)
-        for (int k = 0; k < s->n; k++)
-            if (s->begin[k] + row < s->begin[k + 1]) s->row_order[at++] = s->begin[k] + row;
-}
-
-static MotusStatus alloc_arrays(MotusSlices *s, int mb_width, int mb_height) {
+MotusStatus motus_slices_alloc(MotusSlices *s, int wanted, int extra, int mb_width, int mb_height) {
+    const int n = motus_clip(1, mb_height, wanted);
+    int is_new = extra > 0 && extra < mb_height;
+    for (int k = 0; k < n; k++) is_new &= (mb_height * k + n / 2) / n != extra;
+    *s = (MotusSlices){.n = n + is_new};
+    if (s->n == 1) return MOTUS_OK;
     s->first = motus_alloc((size_t)mb_width * (size_t)mb_height, sizeof *s->first);
     s->row_order = motus_alloc((size_t)mb_height, sizeof *s->row_order);
     s->begin = motus_alloc((size_t)s->n + 1, sizeof *s->begin);
-    if (s->first && s->row_order && s->begin) return MOTUS_OK;
-    motus_slices_free(s);
-    return MOTUS_ERR_MEMORY;
-}
-
-MotusStatus motus_slices_alloc(MotusSlices *s, int wanted, int mb_width, int mb_height) {
-    *s = (MotusSlices){.n = motus_clip(1, mb_height, wanted)};
-    if (s->n == 1) return MOTUS_OK;
-    const MotusStatus status = alloc_arrays(s, mb_width, mb_height);
-    if (status) return status;
-    for (int k = 0; k <= s->n; k++) s->begin[k] = (mb_height * k + s->n / 2) / s->n;
-    place_rows(s, mb_width, mb_height);
-    return MOTUS_OK;
-}
-
-MotusStatus motus_slices_split(MotusSlices *s, const MotusSlices *from, int row, int mb_width,
-                               int mb_height) {
-    int k = 0; // slices that begin before the row
-    while (k < from->n && (from->begin ? from->begin[k] : 0) < row) k++;
-    const int begins = k < from->n && (from->begin ? from->begin[k] : 0) == row,
-              is_new = row < mb_height && !begins;
-    *s = (MotusSlices){.n = from->n + is_new};
-    if (s->n == 1) return MOTUS_OK;
-    const MotusStatus status = alloc_arrays(s, mb_width, mb_height);
-    if (status) return status;
-    for (int i = 0; i < s->n; i++)
-        s->begin[i] = is_new && i == k ? row : from->begin ? from->begin[i - (is_new && i > k)] : 0;
+    if (!s->first || !s->row_order || !s->begin) {
+        motus_slices_free(s);
+        return MOTUS_ERR_MEMORY;
+    }
+    for (int k = 0; k < n; k++) s->begin[k] = (mb_height * k + n / 2) / n;
+    if (is_new) {
+        int k = n;
+        for (; s->begin[k - 1] > extra; k--) s->begin[k] = s->begin[k - 1];
+        s->begin[k] = extra;
+    }
     s->begin[s->n] = mb_height;
-    place_rows(s, mb_width, mb_height);
+    for (int k = 0; k < s->n; k++)
+        for (int i = s->begin[k] * mb_width; i < s->begin[k + 1] * mb_width; i++)
+            s->first[i] = s->begin[k] * mb_width;
+    for (int row = 0, at = 0; at < mb_height; row++)
+        for (int k = 0; k < s->n; k++)
+            if (s->begin[k] + row < s->begin[k + 1]) s->row_order[at++] = s->begin[k] + row;
     return MOTUS_OK;
 }
 
@@ -70,143 +67,112 @@ void motus_slices_free(MotusSlices *s) {
     *s = (MotusSlices){0};
 }
 
-// ---- Configuration ------------------------------------------------------------------------------
+// ---- Rate control and lookahead -----------------------------------------------------------------
 
-MotusEncoderConfig motus_encoder_config_default(int width, int height, MotusRational fps) {
-    return (MotusEncoderConfig){.size = sizeof(MotusEncoderConfig),
-                                // Picture.
-                                .width = width,
-                                .height = height,
-                                .fps = fps,
-                                .colour = MOTUS_COLOUR_UNKNOWN,
-                                // Tools of the standard.
-                                .profile = MOTUS_PROFILE_BASELINE,
-                                .cabac = 1,
-                                .transform_8x8 = 1,
-                                .deblock = 1,
-                                // GOP and references.
-                                .keyint = 250,
-                                .scenecut = 40,
-                                .b_adapt = 1,
-                                .b_pyramid = MOTUS_B_PYRAMID_NORMAL,
-                                // Decisions.
-                                .preset = MOTUS_PRESET_MEDIUM,
-                                .subpel = MOTUS_SUBPEL_QUARTER,
-                                .partitions = MOTUS_MODES_ALL,
-                                .direct = MOTUS_DIRECT_AUTO,
-                                .weightp = 2,
-                                // Rate control.
-                                .rate = MOTUS_RATE_QP,
-                                .qp = 26,
-                                .qp_i_offset = -3,
-                                .crf = 23,
-                                .qp_min = 0,
-                                .qp_max = 51,
-                                .qp_step = 4,
-                                .ip_ratio = 1.26,
-                                .pb_ratio = 1.3,
-                                .time_base = {0, 1},
-                                .lookahead = 40,
-                                .aq_strength = 1,
-                                .mb_tree = 1,
-                                // Slices; machine.
-                                .slices = 1,
-                                .backend = MOTUS_BACKEND_AUTO,
-                                .device = -1};
+static int q8(double v) { return (int)(v * 256 + 0.5); }
+
+int motus_ratio_q8(double ratio) {
+    return (motus_log2_q12((uint64_t)(ratio * 65536)) - 16 * MOTUS_OCTAVE) * 3 / 8;
 }
 
-#define REFUSE(...) return motus_fail(error, MOTUS_ERR_ARGUMENT, __VA_ARGS__)
-
-static MotusStatus check_devices(const MotusEncoderConfig *c, MotusError *error) {
-    if (c->device < -1) REFUSE("CUDA device %d", c->device);
-    if (c->n_devices < MOTUS_ALL_DEVICES || c->n_devices > MOTUS_MAX_GOP_CODERS)
-        REFUSE("%d CUDA devices", c->n_devices);
-    if (c->n_devices && c->device >= 0)
-        REFUSE("CUDA device %d beside a list of devices", c->device);
-    if (c->n_devices > 0 && !c->devices)
-        REFUSE("%d CUDA devices, but no list of them", c->n_devices);
-    for (int i = 0; i < c->n_devices; i++) {
-        if (c->devices[i] < 0) REFUSE("CUDA device %d", c->devices[i]);
-        for (int k = 0; k < i; k++)
-            if (c->devices[k] == c->devices[i])
-                REFUSE("CUDA device %d is listed twice", c->devices[i]);
-    }
-    return MOTUS_OK;
+static MotusLookaheadSettings lookahead_of(const MotusEncoderConfig *c, int mb_width,
+                                           int mb_height) {
+    const int has_tree = c->mb_tree && c->lookahead,
+              most_span = c->b_pyramid ? MOTUS_B_SPAN : MOTUS_B_FLAT_SPAN;
+    MotusLookaheadSettings look = {
+        .mb_width = mb_width,
+        .mb_height = mb_height,
+        .threads = c->threads,
+        .depth = c->lookahead,
+        .keyint = c->keyint,
+        .min_keyint = motus_max(1, c->min_keyint),
+        .scenecut = c->scenecut,
+        .aq_mode = c->aq_mode,
+        .aq_strength_q8 = q8(c->aq_strength),
+        .mb_tree_q8 = !has_tree    ? 0
+                      : c->bframes ? MB_TREE_STRENGTH_B
+                                   : MB_TREE_STRENGTH,
+        .first = c->first_picture,
+        .b_span = c->bframes && c->b_adapt ? motus_min(c->bframes + 1, most_span) : 0,
+        .b_pyramid = c->b_pyramid == MOTUS_B_PYRAMID_NORMAL,
+        .weights = c->weightp > 0,
+        .keep_aq = c->bframes && c->aq_mode && has_tree};
+    if (c->rate != MOTUS_RATE_QP) return look;
+    look.depth = look.scenecut = look.mb_tree_q8 = look.keep_aq = 0; // mini-GOPs alone
+    look.aq_mode = MOTUS_AQ_OFF;
+    return look;
 }
 
-int motus_stream_segment_is_possible(int64_t first_picture, int64_t first_gop) {
-    return first_picture >= 0 && first_picture <= (int64_t)1 << 62 && first_gop >= 0 &&
-           first_gop <= first_picture;
+// The HRD can express a rate or size only approximately (E.2.2): the VBV takes the same value.
+static int64_t vbv_value(const MotusEncoderConfig *c, int64_t value, int unit) {
+    int scale;
+    return c->hrd ? motus_hrd_value(value, unit, &scale) : value;
 }
 
-static MotusStatus check_picture(const MotusEncoderConfig *c, MotusError *error) {
-    if (c->width < 2 || c->height < 2 || c->width > MOTUS_MAX_SIZE || c->height > MOTUS_MAX_SIZE)
-        REFUSE("size %dx%d is outside 2x2 .. %dx%d", c->width, c->height, MOTUS_MAX_SIZE,
-               MOTUS_MAX_SIZE);
-    if (c->width % 2 || c->height % 2)
-        REFUSE("size %dx%d is odd; 4:2:0 H.264 needs even sizes", c->width, c->height);
-    if (c->fps.num <= 0 || c->fps.den <= 0)
-        REFUSE("frame rate %d/%d is not positive", c->fps.num, c->fps.den);
-    if (c->qp < 0 || c->qp > 51) REFUSE("QP %d is outside 0..51", c->qp);
-    if (c->qp_i_offset < -51 || c->qp_i_offset > 51)
-        REFUSE("I picture QP offset %d is outside -51..51", c->qp_i_offset);
-    if (c->keyint < 0) REFUSE("keyint %d is negative", c->keyint);
-    if (c->range < 0 || c->range > MOTUS_MAX_RANGE)
-        REFUSE("search range %d is outside 0..%d", c->range, MOTUS_MAX_RANGE);
-    if ((unsigned)c->subpel > MOTUS_SUBPEL_QUARTER)
-        REFUSE("unknown sub-sample precision %d", (int)c->subpel);
-    if (c->partitions & ~MOTUS_MODES_ALL)
-        REFUSE("unknown partition modes in mask 0x%x", (unsigned)c->partitions);
-    if ((unsigned)c->preset >= MOTUS_PRESETS) REFUSE("unknown preset %d", (int)c->preset);
-    if ((unsigned)c->profile >= MOTUS_PROFILES) REFUSE("unknown profile %d", (int)c->profile);
-    if (c->bframes < 0 || c->bframes > MOTUS_MAX_BFRAMES)
-        REFUSE("%d B pictures in a row are outside 0..%d", c->bframes, MOTUS_MAX_BFRAMES);
-    if (c->bframes && c->profile == MOTUS_PROFILE_BASELINE)
-        REFUSE("B pictures need profile main or high");
-    if (!(c->pb_ratio >= 0.1 && c->pb_ratio <= 10))
-        REFUSE("ratio %g of B and P steps is outside 0.1..10", c->pb_ratio);
-    if ((unsigned)c->b_pyramid > MOTUS_B_PYRAMID_NORMAL)
-        REFUSE("unknown B pyramid %d", (int)c->b_pyramid);
-    if ((unsigned)c->direct >= MOTUS_DIRECT_MODES) REFUSE("unknown direct mode %d", (int)c->direct);
-    if (c->b_adapt < 0 || c->b_adapt > 2) REFUSE("b_adapt %d is outside 0..2", c->b_adapt);
-    if (c->references < 0 || c->references > MOTUS_MAX_REFERENCES)
-        REFUSE("%d reference pictures are outside 0..%d", c->references, MOTUS_MAX_REFERENCES);
-    if (c->keep_references < 0 || c->keep_references > MOTUS_MAX_REFERENCES)
-        REFUSE("%d kept reference pictures are outside 0..%d", c->keep_references,
-               MOTUS_MAX_REFERENCES);
-    if (c->keep_references && c->bframes)
-        REFUSE("kept reference pictures are for streams without B pictures");
-    if (c->intra_refresh != 0 && c->intra_refresh != 1)
-        REFUSE("intra_refresh %d is not 0 or 1", c->intra_refresh);
-    if (c->intra_refresh && (c->bframes || c->references > 1))
-        REFUSE("intra refresh is without B pictures, with one reference");
-    if (c->intra_refresh && (!c->keyint || c->hrd))
-        REFUSE("intra refresh needs %s", c->hrd ? "a stream without HRD" : "a keyint: its cycle");
-    if (c->weightp < 0 || c->weightp > 2) REFUSE("weightp %d is outside 0..2", c->weightp);
-    if (c->weightb != 0 && c->weightb != 1) REFUSE("weightb %d is not 0 or 1", c->weightb);
-    if (c->no_ssd != 0 && c->no_ssd != 1) REFUSE("no_ssd %d is not 0 or 1", c->no_ssd);
-    if (c->slices < 0) REFUSE("%d slices", c->slices);
-    if (c->slice_max_size && c->slice_max_size < MOTUS_MIN_SLICE_SIZE)
-        REFUSE("slices of at most %d bytes: the least is %d", c->slice_max_size,
-               MOTUS_MIN_SLICE_SIZE);
-    return MOTUS_OK;
+static MotusRateSettings control_of(const MotusEncoderConfig *c, int has_mb_tree, int n_mb) {
+    const int slices = motus_clip(1, motus_mbs(c->height), c->slices),
+              messages = (c->hrd ? 160 : 0) + (c->aud ? 48 : 0);
+    return (MotusRateSettings){
+        .kind = c->rate,
+        .fps = c->time_base.num ? (MotusRational){c->time_base.den, c->time_base.num} : c->fps,
+        .crf_q8 = q8(c->crf) + (!has_mb_tree ? 0
+                                : c->bframes ? MB_TREE_CRF_B
+                                             : MB_TREE_CRF),
+        .bitrate = c->bitrate,
+        .vbv_rate = vbv_value(c, c->vbv_maxrate, 6),
+        .vbv_size = vbv_value(c, c->vbv_bufsize, 4),
+        .qp_min = c->qp_min,
+        .qp_max = c->qp_max,
+        .qp_step = c->qp_step,
+        .ip_q8 = motus_ratio_q8(c->ip_ratio),
+        .pb_q8 = has_mb_tree ? 0 : motus_ratio_q8(c->pb_ratio),
+        .hrd = c->hrd,
+        .keyint = c->keyint,
+        .empty_bits = {messages + 400 + 8 * n_mb, messages + 104 * slices, messages + 104 * slices,
+                       messages + 104 * slices}};
 }
 
-static MotusStatus check_config(const MotusEncoderConfig *c, MotusError *error) {
-    MotusStatus status = check_picture(c, error);
-    if (status) return status;
-    if (c->threads < 0) REFUSE("%d threads", c->threads);
-    if (c->packet_memory != MOTUS_MEMORY_HOST && c->packet_memory != MOTUS_MEMORY_DEVICE)
-        REFUSE("packets in unknown memory %d", (int)c->packet_memory);
-    if (c->gop_coders < 0 || c->gop_coders > MOTUS_MAX_GOP_CODERS)
-        REFUSE("%d GOP coders are outside 0..%d", c->gop_coders, MOTUS_MAX_GOP_CODERS);
-    if (!motus_stream_segment_is_possible(c->first_picture, c->first_gop))
-        REFUSE("a segment cannot begin at picture %lld, GOP %lld", (long long)c->first_picture,
-               (long long)c->first_gop);
-    status = check_devices(c, error);
-    return status ? status : motus_rate_config_check(c, error);
+// Writes the settings that both passes must share.
+static void write_fingerprint(MotusRateConfig *rate, const MotusEncoderConfig *c) {
+    const MotusLookaheadSettings *l = &rate->lookahead;
+    const int length = snprintf(
+        rate->fingerprint, sizeof rate->fingerprint,
+        "%dx%d %d/%d time %d/%d lookahead %d keyint %d min %d scenecut %d aq %d %d propagation %d",
+        c->width, c->height, c->fps.num, c->fps.den, c->time_base.num, c->time_base.den, l->depth,
+        l->keyint, l->min_keyint, l->scenecut, (int)l->aq_mode, l->aq_strength_q8, l->mb_tree_q8);
+    const size_t used = (size_t)motus_min(length, (int)sizeof rate->fingerprint);
+    if (c->bframes)
+        snprintf(rate->fingerprint + used, sizeof rate->fingerprint - used,
+                 " bframes %d adapt %d%s", c->bframes, l->b_span, c->b_pyramid ? " pyramid" : "");
+    else if (c->intra_refresh)
+        snprintf(rate->fingerprint + used, sizeof rate->fingerprint - used, " refresh");
 }
-#undef REFUSE
+
+static MotusStatus read_log(MotusRateConfig *rate, const char *text, MotusError *error) {
+    MotusError cause = {0};
+    MotusStatus status = motus_pass_log_read(&rate->log, text, &cause);
+    if (status) return motus_fail(error, status, "pass log: %s", cause.text);
+    rate->control.log = &rate->log;
+    const char *theirs = rate->log.fingerprint, *ours = rate->fingerprint;
+    if (!strcmp(theirs, ours)) return MOTUS_OK;
+    size_t word = 0, name = 0; // from one word before the difference, which names the value
+    for (size_t i = 0; theirs[i] && theirs[i] == ours[i]; i++)
+        if (ours[i] == ' ') name = word, word = i + 1;
+    return motus_fail(error, MOTUS_ERR_FORMAT,
+                      "pass log: made with other settings: %.90s; now %.90s", theirs + name,
+                      ours + name);
+}
+
+// Sets up rate control and lookahead, and reads the pass log. MOTUS_ERR_FORMAT (the log),
+// MOTUS_ERR_MEMORY.
+static MotusStatus open_rate(MotusRateConfig *rate, const MotusEncoderConfig *c, int mb_width,
+                             int mb_height, MotusError *error) {
+    rate->lookahead = lookahead_of(c, mb_width, mb_height);
+    if (c->rate == MOTUS_RATE_QP) return MOTUS_OK; // the rest is not used
+    rate->control = control_of(c, rate->lookahead.mb_tree_q8 != 0, mb_width * mb_height);
+    write_fingerprint(rate, c);
+    return c->pass == 2 ? read_log(rate, c->pass_log, error) : MOTUS_OK;
+}
 
 // ---- Opening ------------------------------------------------------------------------------------
 
@@ -251,29 +217,6 @@ static MotusStatus choose_level(MotusStream *s, MotusError *error) {
     return MOTUS_OK;
 }
 
-// True if P pictures may have weights: they need room in the header of a slice.
-static int may_weigh(const MotusEncoderConfig *c) {
-    return c->profile != MOTUS_PROFILE_BASELINE &&
-           (!c->slice_max_size || c->slice_max_size >= LEAST_WITH_WEIGHTS);
-}
-
-// Copies and checks a configuration. A program built with an older header has a smaller one: the
-// members that it lacks get their defaults.
-static MotusStatus read_config(MotusEncoderConfig *to, const MotusEncoderConfig *from,
-                               MotusError *error) {
-    if (from->size < offsetof(MotusEncoderConfig, colour) || from->size > sizeof *to)
-        return motus_fail(error, MOTUS_ERR_ARGUMENT,
-                          "a configuration of %zu bytes is not of this library (%zu)", from->size,
-                          sizeof *to);
-    *to = motus_encoder_config_default(from->width, from->height, from->fps);
-    memcpy(to, from, from->size);
-    MotusStatus status = check_config(to, error);
-    if (!status && !may_weigh(to)) to->weightp = 0;
-    if (!status && to->intra_refresh) to->weightp = motus_min(to->weightp, 1);
-    if (!status) to->references = to->intra_refresh ? 1 : motus_references_of(to);
-    return status;
-}
-
 static MotusSequenceSettings sequence_of(const MotusStream *s) {
     const MotusEncoderConfig *c = &s->config;
     // With a pyramid of one level: the last two P pictures, and the B reference after each of them.
@@ -303,15 +246,6 @@ static MotusSequenceSettings sequence_of(const MotusStream *s) {
         .hrd_size = s->rate.control.vbv_size};
 }
 
-static size_t rbsp_capacity(const MotusStream *s) {
-    const size_t n_mb = (size_t)s->mb_width * (size_t)s->mb_height,
-                 slices = s->config.slice_max_size ? n_mb : (size_t)s->most_slices;
-    // Decisions bound the bits that an MB takes in CAVLC.
-    return n_mb * MAX_MB_BYTES * (s->config.profile == MOTUS_PROFILE_BASELINE ? 1 : 2) +
-           slices * (MAX_SLICE_BYTES + (s->config.weightp ? MOTUS_MAX_WEIGHTS_BYTES : 0)) +
-           MOTUS_HEADER_BYTES;
-}
-
 // Divides the pictures of a cycle at the ends of their ranges.
 static MotusStatus open_refresh(MotusStream *s, MotusError *error) {
     const int n = motus_refresh_pictures(s->mb_height, s->refresh_period);
@@ -319,7 +253,8 @@ static MotusStatus open_refresh(MotusStream *s, MotusError *error) {
     for (int at = 0; s->refresh_slices && at < n; at++) {
         MotusSlices *slices = &s->refresh_slices[s->n_refreshes];
         const MotusRefresh refresh = motus_refresh_at(s->mb_height, s->refresh_period, at);
-        if (motus_slices_split(slices, &s->slices, refresh.end, s->mb_width, s->mb_height)) break;
+        if (motus_slices_alloc(slices, s->config.slices, refresh.end, s->mb_width, s->mb_height))
+            break;
         s->most_slices = motus_max(s->most_slices, slices->n);
         s->n_refreshes++;
     }
@@ -328,12 +263,18 @@ static MotusStatus open_refresh(MotusStream *s, MotusError *error) {
 
 MotusStatus motus_stream_open(MotusStream *s, const MotusEncoderConfig *config, MotusError *error) {
     MotusEncoderConfig *c = &s->config;
-    MotusStatus status = read_config(c, config, error);
+    MotusStatus status = motus_config_read(c, config, error);
     if (status) return status;
+    // Slices that are too small leave no bytes for MBs behind a header with weights.
+    if (c->profile == MOTUS_PROFILE_BASELINE ||
+        (c->slice_max_size && c->slice_max_size < LEAST_WITH_WEIGHTS))
+        c->weightp = 0;
+    if (c->intra_refresh) c->weightp = motus_min(c->weightp, 1);
+    if (c->intra_refresh) c->references = 1;
+    motus_preset_complete(c, &s->spatial_references);
     s->effort = motus_effort_of(c);
     s->p_refs = motus_min(c->references + (c->weightp == 2), MOTUS_MAX_REFERENCES);
-    s->b_refs = motus_b_references_of(c);
-    c->direct = motus_direct_mode_of(c, &s->spatial_references);
+    s->b_refs = c->bframes ? motus_min(c->references, MOST_B_REFERENCES) : 0;
     for (int lambda = 0; lambda < MOTUS_LAMBDAS; lambda++)
         for (int qp = 0; qp < MOTUS_QPS; qp++) {
             s->qp_table[lambda][qp] = motus_qp_at(qp, lambda);
@@ -341,7 +282,7 @@ MotusStatus motus_stream_open(MotusStream *s, const MotusEncoderConfig *config, 
         }
     s->mb_width = motus_mbs(c->width);
     s->mb_height = motus_mbs(c->height);
-    if (motus_slices_alloc(&s->slices, c->slices, s->mb_width, s->mb_height))
+    if (motus_slices_alloc(&s->slices, c->slices, 0, s->mb_width, s->mb_height))
         return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
     s->most_slices = s->slices.n;
     if (c->intra_refresh) { // the first GOP does not end
@@ -349,8 +290,13 @@ MotusStatus motus_stream_open(MotusStream *s, const MotusEncoderConfig *config, 
         c->keyint = c->min_keyint = c->scenecut = 0;
         status = open_refresh(s, error);
     }
-    s->rbsp_capacity = rbsp_capacity(s);
-    if (!status) status = motus_rate_config_open(&s->rate, c, s->mb_width, s->mb_height, error);
+    const size_t n_mb = (size_t)s->mb_width * (size_t)s->mb_height,
+                 slices = c->slice_max_size ? n_mb : (size_t)s->most_slices,
+                 slice_bytes = MAX_SLICE_BYTES + (c->weightp ? MOTUS_MAX_WEIGHTS_BYTES : 0);
+    // Decisions bound the bits that an MB takes in CAVLC.
+    s->rbsp_capacity = n_mb * MAX_MB_BYTES * (c->profile == MOTUS_PROFILE_BASELINE ? 1 : 2) +
+                       slices * slice_bytes + MOTUS_HEADER_BYTES;
+    if (!status) status = open_rate(&s->rate, c, s->mb_width, s->mb_height, error);
     c->pass_log = NULL; // the caller's, and read
     s->sequence = sequence_of(s);
     if (!status) status = choose_level(s, error);
@@ -360,7 +306,7 @@ MotusStatus motus_stream_open(MotusStream *s, const MotusEncoderConfig *config, 
 }
 
 void motus_stream_close(MotusStream *s) {
-    motus_rate_config_close(&s->rate);
+    motus_pass_log_free(&s->rate.log);
     motus_slices_free(&s->slices);
     for (int at = 0; at < s->n_refreshes; at++) motus_slices_free(&s->refresh_slices[at]);
     motus_free(s->refresh_slices);
@@ -391,6 +337,7 @@ MotusSliceSettings motus_slice_settings(const MotusStream *s, const MotusPicture
 
 size_t motus_access_unit_begin(const MotusStream *s, const MotusPictureParams *params,
                                uint8_t *dst) {
+    const int begins_cycle = params->refresh.end && !params->refresh_at; // of intra refresh
     size_t size = 0;
     if (s->config.aud) {
         uint8_t rbsp[16];
@@ -399,11 +346,11 @@ size_t motus_access_unit_begin(const MotusStream *s, const MotusPictureParams *p
         motus_write_aud(&bits, (int)params->type);
         size += motus_nal_write(dst, 0, MOTUS_NAL_AUD, rbsp, bits.size);
     }
-    if (params->idr || motus_begins_cycle(params)) {
+    if (params->idr || begins_cycle) {
         memcpy(dst + size, s->headers, s->headers_size);
         size += s->headers_size;
     }
-    if (motus_begins_cycle(params)) {
+    if (begins_cycle) {
         uint8_t rbsp[16];
         MotusBits bits;
         motus_bits_init(&bits, rbsp, sizeof rbsp);

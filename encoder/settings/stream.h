@@ -5,10 +5,10 @@
 #define ENCODER_SETTINGS_STREAM_H
 
 #include "encoder/bitstream/headers.h"
-#include "encoder/levels/effort.h"
 #include "encoder/mb/qp_core.h"
 #include "encoder/mb/refresh_core.h"
-#include "encoder/settings/rate_config.h"
+#include "encoder/preset/preset.h"
+#include "encoder/rate/rate.h"
 #include "motus/encoder.h"
 
 #ifdef __cplusplus
@@ -27,15 +27,19 @@ typedef struct MotusSlices {
     int *begin; // n + 1 entries: first row of slice k; begin[n] is the number of rows
 } MotusSlices;
 
-// Divides the rows into `wanted` slices, at most one per row, as even as possible.
-// MOTUS_ERR_MEMORY.
-MotusStatus motus_slices_alloc(MotusSlices *slices, int wanted, int mb_width, int mb_height);
+// Divides the rows into `wanted` slices, at most one per row, as even as possible. One more begins
+// at row `extra` unless one does; 0 or mb_height: none. MOTUS_ERR_MEMORY.
+MotusStatus motus_slices_alloc(MotusSlices *slices, int wanted, int extra, int mb_width,
+                               int mb_height);
 void motus_slices_free(MotusSlices *slices); // accepts a zeroed one
 
-// Copies `from`, adding a slice that begins at MB row `row` unless one does or `row` is mb_height.
-// MOTUS_ERR_MEMORY.
-MotusStatus motus_slices_split(MotusSlices *slices, const MotusSlices *from, int row, int mb_width,
-                               int mb_height);
+// Settings of rate control and lookahead.
+typedef struct MotusRateConfig {
+    MotusLookaheadSettings lookahead;
+    MotusRateSettings control;
+    MotusPassLog log;      // second pass: the first one's; control.log points at it
+    char fingerprint[200]; // of the settings that both passes must share: one line without its end
+} MotusRateConfig;
 
 // Must not be copied: rate.control.log points into it.
 typedef struct MotusStream {
@@ -46,7 +50,7 @@ typedef struct MotusStream {
     MotusInterLimits limits;
     int p_refs;             // of list 0 of P pictures, at most, copies included
     int spatial_references; // B pictures that are references do not have temporal direct prediction
-    int b_refs;             // of list 0 of B pictures, at most (motus_b_references_of)
+    int b_refs;             // of list 0 of B pictures, at most; 0 without B pictures
     // Largest |y| of search centres, quarter samples: keeps search windows in the level's range.
     int centre_limit_y;
     MotusSlices slices;
@@ -81,11 +85,12 @@ typedef struct MotusPictureParams {
     MotusSliceType type; // I: an IDR picture
     int is_reference;    // B pictures are none, but those of a pyramid's levels
     int b_level;         // MotusBPlace.level of a B picture
-    int moves;           // motus_moves, of what the lookahead saw; 0: it saw nothing
-    uint32_t frame_num;  // pictures of reference since the IDR picture, before this one
-    int32_t shown;       // frames since the IDR picture in display order; PicOrderCnt is twice it
-    int refs;            // of list 0: num_ref_idx_l0_active
-    int copies;          // P: so many entries behind the first one are the same picture again
+    // 1: takes little from the picture before it: the lookahead's costs are above 3/8 of intra ones
+    int moves;
+    uint32_t frame_num; // pictures of reference since the IDR picture, before this one
+    int32_t shown;      // frames since the IDR picture in display order; PicOrderCnt is twice it
+    int refs;           // of list 0: num_ref_idx_l0_active
+    int copies;         // P: so many entries behind the first one are the same picture again
     // `shown` of reference pictures: of list 0 by ref_idx, then, of B pictures, of list 1's only
     // one.
     int32_t ref_shown[MOTUS_MAX_REFERENCES];
@@ -104,17 +109,9 @@ typedef struct MotusPictureParams {
     MotusExternalMvs external;
 } MotusPictureParams;
 
-// True if a picture takes little from the one before it: lookahead costs above 3/8 of intra ones.
-static inline int motus_moves(uint64_t cost, uint64_t intra) { return 8 * cost > 3 * intra; }
-
 // True if the picture has a motion field of its first reference from the caller.
 static inline int motus_has_external_field(const MotusPictureParams *params) {
     return params->external.mv && !params->external.entry;
-}
-
-// True if an intra refresh cycle begins with the picture.
-static inline int motus_begins_cycle(const MotusPictureParams *params) {
-    return params->refresh.end && !params->refresh_at;
 }
 
 // Returns the slices of a picture.
@@ -129,8 +126,8 @@ static inline int motus_is_deblocked(const MotusStream *stream, const MotusPictu
     return c->deblock && (params->is_reference || !c->stream_only || !c->no_ssd);
 }
 
-// True if a segment may begin at this picture and this IDR picture of a stream.
-int motus_stream_segment_is_possible(int64_t first_picture, int64_t first_gop);
+// Returns 6 log2(ratio) in 1/256 QP: the QP difference of two quantizer steps.
+int motus_ratio_q8(double ratio);
 
 // Checks the configuration and fills a zeroed *stream. MOTUS_ERR_ARGUMENT, MOTUS_ERR_UNSUPPORTED,
 // MOTUS_ERR_FORMAT (the pass log), MOTUS_ERR_MEMORY.

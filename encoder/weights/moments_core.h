@@ -33,17 +33,13 @@ MOTUS_HD MotusMoments motus_moments(uint64_t sum, uint64_t squares, uint64_t n) 
     return m;
 }
 
-MOTUS_HD int64_t motus_square_root(int64_t v) {
-    int64_t root = 0;
-    for (int64_t bit = (int64_t)1 << 20; bit; bit >>= 1)
-        if ((root + bit) * (root + bit) <= v) root += bit;
-    return root;
-}
-
 // Returns the ratio of two planes' deviations.
 MOTUS_HD int motus_scale_of(const MotusMoments *cur, const MotusMoments *ref) {
     if (ref->variance < 256 * MOTUS_LEAST_VARIANCE || cur->variance < 0) return MOTUS_SCALE_ONE;
-    const int64_t scale = motus_square_root(((cur->variance << 16) / ref->variance)); // 1/256
+    const int64_t ratio = (cur->variance << 16) / ref->variance;
+    int64_t scale = 0; // its square root, 1/256
+    for (int64_t bit = (int64_t)1 << 20; bit; bit >>= 1)
+        if ((scale + bit) * (scale + bit) <= ratio) scale += bit;
     return scale >= 2 * MOTUS_MAX_SCALE ? MOTUS_SCALE_ONE : (int)(scale + 1) / 2;
 }
 
@@ -67,12 +63,6 @@ MOTUS_HD MotusWeight motus_weight_at(int scale, const MotusMoments *cur, const M
 
 MOTUS_HD int motus_is_no_weight(MotusWeight w, int log2_denom) {
     return w.weight == 1 << log2_denom && !w.offset;
-}
-
-// Returns a weighted sample of a picture downscaled 8:1.
-MOTUS_HD int16_t motus_weigh_small(int sample, MotusWeight w, int log2_denom) {
-    const int scaled = (sample * w.weight + (1 << (log2_denom - 1))) >> log2_denom;
-    return (int16_t)motus_clip(0, MOTUS_SMALL_MAX, scaled + MOTUS_SMALL_ONE * w.offset);
 }
 
 #endif

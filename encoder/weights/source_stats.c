@@ -42,15 +42,6 @@ static void measure_row(const uint8_t *row, int n, uint64_t *sum, uint64_t *squa
 #endif
 }
 
-static void measure_plane(MotusSourceStats *stats, int p, const MotusPlane *plane, int threads) {
-    uint64_t sum = 0, squares = 0;
-    (void)threads;
-#pragma omp parallel for num_threads(threads) schedule(static) reduction(+ : sum, squares)
-    for (int y = 0; y < plane->height; y++)
-        measure_row(plane->data + y * plane->stride, plane->width, &sum, &squares);
-    stats->sum[p] = sum, stats->squares[p] = squares;
-}
-
 // Returns the sum of an 8x8 block.
 static uint32_t sum8x8(const uint8_t *from, ptrdiff_t stride) {
 #ifdef __SSE2__
@@ -65,16 +56,21 @@ static uint32_t sum8x8(const uint8_t *from, ptrdiff_t stride) {
 #endif
 }
 
-// Downscales a row of 8x8 blocks.
-static void downscale_row(int16_t *small, const uint8_t *from, ptrdiff_t stride, int n) {
-    for (int i = 0; i < n; i++) small[i] = motus_small_sample(sum8x8(from + 8 * i, stride));
-}
-
 void motus_source_stats_measure(MotusSourceStats *stats, const MotusFrame *frame, int threads) {
     const MotusPlane *luma = &frame->plane[0];
     const int n = luma->width / 8;
-    for (int p = 0; p < 3; p++) measure_plane(stats, p, &frame->plane[p], threads);
+    (void)threads;
+    for (int p = 0; p < 3; p++) {
+        const MotusPlane *plane = &frame->plane[p];
+        uint64_t sum = 0, squares = 0;
+#pragma omp parallel for num_threads(threads) schedule(static) reduction(+ : sum, squares)
+        for (int y = 0; y < plane->height; y++)
+            measure_row(plane->data + y * plane->stride, plane->width, &sum, &squares);
+        stats->sum[p] = sum, stats->squares[p] = squares;
+    }
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int y = 0; y < luma->height / 8; y++)
-        downscale_row(stats->small + y * n, luma->data + 8 * y * luma->stride, luma->stride, n);
+        for (int i = 0; i < n; i++)
+            stats->small[y * n + i] =
+                motus_small_sample(sum8x8(luma->data + 8 * y * luma->stride + 8 * i, luma->stride));
 }

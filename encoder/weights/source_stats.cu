@@ -26,11 +26,6 @@ struct Sums {
     uint32_t sum, squares;
 };
 
-__device__ void add_word(Sums *to, uint32_t word) {
-    to->sum = __dp4a(word, 0x01010101u, to->sum);
-    to->squares = __dp4a(word, word, to->squares);
-}
-
 // Adds the lane's part of an MB's luma; lanes 0 and 16 write two downscaled samples each.
 __device__ void measure_luma(const Planes &p, int x, int y, Sums *to, int16_t *small) {
     const int lane = motus_lane(), half = lane & 1;
@@ -51,8 +46,10 @@ __device__ void measure_chroma(const Planes &p, int x, int y, Sums *to) {
     const int lane = motus_lane(), row = lane >> 1 & 7;
     const uint8_t *data = lane < 16 ? p.data[1] : p.data[2];
     const ptrdiff_t stride = lane < 16 ? p.stride[1] : p.stride[2];
-    add_word(to, *reinterpret_cast<const uint32_t *>(data + (8 * y + row) * stride + 8 * x +
-                                                     4 * (lane & 1)));
+    const uint32_t word =
+        *reinterpret_cast<const uint32_t *>(data + (8 * y + row) * stride + 8 * x + 4 * (lane & 1));
+    to->sum = __dp4a(word, 0x01010101u, to->sum);
+    to->squares = __dp4a(word, word, to->squares);
 }
 
 // Returns the sum over the `n` lanes that begin at a multiple of n.

@@ -12,13 +12,11 @@ enum {
     MOST_MBS = 2048, // or little more are searched
     MIXED = 8,       // a picture is, if weights harm one of so many MBs that they help
     FEW_COST = 205,  // as MOTUS_WEIGHT_COST, of weights that harm more MBs than they help
+    // As MOTUS_WEIGHT_COST and MAJORITY, behind a picture with weights: less is asked than of the
+    // first picture of a fade.
+    NEXT_COST = 250,
+    NEXT_MAJORITY = 5,
 };
-
-// As MOTUS_WEIGHT_COST and MAJORITY: more is asked of the first picture of a fade than of the next.
-typedef struct Gate {
-    int cost, majority;
-} Gate;
-static const Gate gates[2] = {{MOTUS_WEIGHT_COST, MOTUS_WEIGHT_MAJORITY}, {250, 5}};
 
 typedef struct Source {
     MotusSourceStats *stats;
@@ -101,12 +99,6 @@ static void read_moments(const MotusWeightFinder *f, const MotusSourceStats *sta
     }
 }
 
-static MotusWeight none(int log2_denom) { return (MotusWeight){(int16_t)(1 << log2_denom), 0}; }
-
-static int are_equal(MotusWeight a, MotusWeight b) {
-    return a.weight == b.weight && a.offset == b.offset;
-}
-
 // ---- Costs --------------------------------------------------------------------------------------
 
 // Fills in f->ref.
@@ -116,7 +108,10 @@ static void weigh_reference(MotusWeightFinder *f, const int16_t *small, MotusWei
     int16_t *to = f->ref + REACH;
     for (int y = -REACH; y < height + REACH; y++, to += width + 2 * REACH) {
         const int16_t *from = small + motus_clip(0, height - 1, y) * width;
-        for (int x = 0; x < width; x++) to[x] = motus_weigh_small(from[x], w, log2_denom);
+        for (int x = 0; x < width; x++) {
+            const int scaled = (from[x] * w.weight + (1 << (log2_denom - 1))) >> log2_denom;
+            to[x] = (int16_t)motus_clip(0, MOTUS_SMALL_MAX, scaled + MOTUS_SMALL_ONE * w.offset);
+        }
         for (int x = 1; x <= REACH; x++) to[-x] = to[0], to[width - 1 + x] = to[width - 1];
     }
 }
@@ -156,18 +151,13 @@ static uint64_t search(const MotusWeightFinder *f, int16_t *cost) {
     return sum;
 }
 
-// A weight that was tried.
-typedef struct Trial {
-    uint64_t cost;
-    int is_taken;
-    MotusRepeat repeat;
-} Trial;
-
-// Judges the weight of f->weighted. plain: cost without weights; repeats: of a mixed picture MBs
-// choose between the reference with and without, so that no majority is asked for. P_Skip has the
-// first of them.
-static Trial judge(const MotusWeightFinder *f, uint64_t plain, uint64_t weighted, int repeats) {
-    const Gate *gate = &gates[f->has_weights];
+// Judges the weight of f->weighted. plain, *cost: costs without and with it; repeats: of a mixed
+// picture MBs choose between the reference with and without, so that no majority is asked for.
+// P_Skip has the first of them. Returns 1 if it is taken, with its cost and place.
+static int judge(const MotusWeightFinder *f, uint64_t plain, int repeats, uint64_t *cost,
+                 MotusRepeat *repeat) {
+    const int gate = f->has_weights ? NEXT_COST : MOTUS_WEIGHT_COST,
+              majority = f->has_weights ? NEXT_MAJORITY : MOTUS_WEIGHT_MAJORITY;
     int64_t helped = 0, harmed = 0;
     uint64_t lesser = 0;
     for (int i = 0; i < f->n_searched; i++) {
@@ -175,83 +165,74 @@ static Trial judge(const MotusWeightFinder *f, uint64_t plain, uint64_t weighted
         harmed += f->weighted[i] > f->plain[i];
         lesser += (uint64_t)motus_min(f->plain[i], f->weighted[i]);
     }
-    if (repeats && harmed > helped)
-        return (Trial){lesser, lesser < plain * FEW_COST / 256, MOTUS_REPEAT_FIRST};
-    if (repeats && MIXED * harmed >= helped)
-        return (Trial){lesser, lesser < plain * MOTUS_WEIGHT_COST / 256, MOTUS_REPEAT_SECOND};
-    return (Trial){weighted,
-                   weighted < plain * (uint64_t)gate->cost / 256 &&
-                       4 * helped >= gate->majority * harmed,
-                   MOTUS_REPEAT_NONE};
+    *repeat = !repeats || MIXED * harmed < helped ? MOTUS_REPEAT_NONE
+              : harmed > helped                   ? MOTUS_REPEAT_FIRST
+                                                  : MOTUS_REPEAT_SECOND;
+    if (*repeat == MOTUS_REPEAT_NONE)
+        return *cost < plain * (uint64_t)gate / 256 && 4 * helped >= majority * harmed;
+    *cost = lesser;
+    return lesser < plain * (*repeat == MOTUS_REPEAT_FIRST ? FEW_COST : MOTUS_WEIGHT_COST) / 256;
 }
 
 // ---- References ---------------------------------------------------------------------------------
 
-// Follows luma: what fades without colour leaves means and variances of chroma as they are.
-static void find_chroma(const MotusMoments cur[3], const MotusMoments ref[3], int k,
-                        MotusWeights *weights) {
-    const int log2_denom = weights->log2_denom;
-    for (int p = 1; p < 3; p++) {
-        weights->ref[k].plane[p] =
-            motus_weight_at(motus_scale_of(&cur[p], &ref[p]), &cur[p], &ref[p], log2_denom);
-        weights->ref[k].has_chroma |= !are_equal(weights->ref[k].plane[p], none(log2_denom));
-    }
-}
-
 // Returns the place of reference k without its weights. repeats: it may have one.
 static MotusRepeat find_luma(MotusWeightFinder *f, const MotusMoments *cur, const MotusMoments *ref,
-                             const int16_t *small, int k, int repeats, MotusWeights *weights) {
+                             int32_t ref_shown, int k, int repeats, MotusWeights *weights) {
     const int log2_denom = weights->log2_denom,
               scales[2] = {motus_scale_of(cur, ref), MOTUS_SCALE_ONE};
-    MotusWeight tried = none(log2_denom);
+    const int16_t *small = find_source(f, ref_shown)->small;
+    const MotusWeight none = {(int16_t)(1 << log2_denom), 0};
+    MotusWeight tried = none;
     uint64_t plain = 0, least = UINT64_MAX;
     MotusRepeat repeat = MOTUS_REPEAT_NONE;
     for (int i = 0; i < 2; i++) {
         const MotusWeight w = motus_weight_at(scales[i], cur, ref, log2_denom);
-        if (are_equal(w, none(log2_denom)) || are_equal(w, tried)) continue;
+        if (motus_is_no_weight(w, log2_denom) ||
+            (w.weight == tried.weight && w.offset == tried.offset))
+            continue;
         if (!plain) {
-            weigh_reference(f, small, none(log2_denom), log2_denom);
+            weigh_reference(f, small, none, log2_denom);
             plain = search(f, f->plain);
         }
         weigh_reference(f, small, w, log2_denom);
-        const Trial trial = judge(f, plain, search(f, f->weighted), repeats);
+        MotusRepeat place;
+        uint64_t cost = search(f, f->weighted);
         tried = w;
-        if (!trial.is_taken || trial.cost >= least) continue;
-        least = trial.cost;
-        repeat = trial.repeat;
+        if (!judge(f, plain, repeats, &cost, &place) || cost >= least) continue;
+        least = cost;
+        repeat = place;
         weights->ref[k].plane[0] = w;
         weights->ref[k].has_luma = 1;
     }
     return repeat;
 }
 
-// Returns the largest denominator that all scales allow.
-static int choose_denom(const MotusWeightFinder *f, const MotusMoments cur[3], int refs,
-                        const int32_t *ref_shown) {
-    int most = MOTUS_SCALE_ONE;
-    for (int k = 0; k < refs; k++) {
-        MotusMoments ref[3];
-        read_moments(f, find_source(f, ref_shown[k]), ref);
-        for (int p = 0; p < 3; p++) most = motus_max(most, motus_scale_of(&cur[p], &ref[p]));
-    }
-    return motus_log2_denom_of(most);
-}
-
 MotusRepeat motus_weights_find(MotusWeightFinder *f, int refs, const int32_t *ref_shown,
                                int repeats, MotusWeights *weights) {
-    MotusMoments cur[3], ref[3];
+    MotusMoments cur[3], ref[MOTUS_MAX_REFERENCES][3];
     MotusRepeat repeat = MOTUS_REPEAT_NONE;
-    int has_weights = 0;
+    int largest_scale = MOTUS_SCALE_ONE, has_weights = 0;
     read_moments(f, f->current, cur);
-    *weights = (MotusWeights){.log2_denom = choose_denom(f, cur, refs, ref_shown)};
     for (int k = 0; k < refs; k++) {
-        const MotusSourceStats *from = find_source(f, ref_shown[k]);
-        read_moments(f, from, ref);
+        read_moments(f, find_source(f, ref_shown[k]), ref[k]);
+        for (int p = 0; p < 3; p++)
+            largest_scale = motus_max(largest_scale, motus_scale_of(&cur[p], &ref[k][p]));
+    }
+    const int log2_denom = motus_log2_denom_of(largest_scale);
+    *weights = (MotusWeights){.log2_denom = log2_denom};
+    for (int k = 0; k < refs; k++) {
         const MotusRepeat found =
-            find_luma(f, &cur[0], &ref[0], from->small, k, repeats && !k, weights);
+            find_luma(f, &cur[0], &ref[k][0], ref_shown[k], k, repeats && !k, weights);
         if (!k) repeat = found;
-        if (weights->ref[k].has_luma) find_chroma(cur, ref, k, weights);
-        has_weights |= weights->ref[k].has_luma;
+        if (!weights->ref[k].has_luma) continue;
+        has_weights = 1;
+        // Chroma follows luma: what fades without colour leaves its means and variances.
+        for (int p = 1; p < 3; p++) {
+            const int scale = motus_scale_of(&cur[p], &ref[k][p]);
+            weights->ref[k].plane[p] = motus_weight_at(scale, &cur[p], &ref[k][p], log2_denom);
+            weights->ref[k].has_chroma |= !motus_is_no_weight(weights->ref[k].plane[p], log2_denom);
+        }
     }
     if (!has_weights) weights->log2_denom = 0; // takes the fewest bits
     f->has_weights = has_weights;

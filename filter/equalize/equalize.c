@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "common/alloc.h"
-#include "common/cpu.h"
-#include "common/threads.h"
+#include "yuv/exec.h"
 #include "yuv/usable.h"
 
 struct MotusEqualizer {
@@ -21,25 +20,19 @@ struct MotusEqualizer {
     MotusTilePosition *columns;
 };
 
-// Counts 8 samples. Each value has eight counts in one cache line, used in turn, so equal
-// neighbours do not wait for each other.
-static inline void count_8(uint32_t part[256][8], const uint8_t *p) {
-    uint64_t v;
-    memcpy(&v, p, 8);
-    for (int k = 0; k < 8; k++) part[v >> (8 * k) & 255][k]++;
-}
-
-// Counts the samples of a rectangle, and prefetches the next row meanwhile.
+// Counts the samples of a rectangle, and prefetches the next row meanwhile. Each value has eight
+// counts in one cache line, used in turn, so equal neighbours do not wait for each other.
 static void count_rows(uint32_t counts[256], const uint8_t *row, ptrdiff_t stride, int width,
                        int height) {
     uint32_t part[256][8] = {{0}};
     for (int y = 0; y < height; y++, row += stride) {
         int x = 0;
-        for (; x + 64 <= width; x += 64) {
-            __builtin_prefetch(row + stride + x);
-            for (int k = 0; k < 64; k += 8) count_8(part, row + x + k);
+        for (; x + 8 <= width; x += 8) {
+            uint64_t v;
+            if (!(x & 63) && x + 64 <= width) __builtin_prefetch(row + stride + x);
+            memcpy(&v, row + x, 8);
+            for (int k = 0; k < 8; k++) part[v >> (8 * k) & 255][k]++;
         }
-        for (; x + 8 <= width; x += 8) count_8(part, row + x);
         for (; x < width; x++) part[row[x]][x & 7]++;
     }
     for (int v = 0; v < 256; v++)
@@ -47,7 +40,7 @@ static void count_rows(uint32_t counts[256], const uint8_t *row, ptrdiff_t strid
 }
 
 void motus_histogram(uint32_t counts[256], const MotusPlane *plane, const MotusExec *exec) {
-    int threads = motus_threads_ready(exec ? exec->threads : 0), strips;
+    int threads = motus_exec_threads(exec), strips;
     if (!counts) return;
     memset(counts, 0, 256 * sizeof *counts);
     if (!motus_plane_usable(plane)) return;
@@ -81,23 +74,13 @@ void motus_map_row_c(uint8_t *dst, const uint8_t *src, int n, const uint8_t curv
 
 void motus_plane_map(MotusPlane *dst, const MotusPlane *src, const uint8_t curve[256],
                      const MotusExec *exec) {
-    void (*map_row)(uint8_t *, const uint8_t *, int, const uint8_t[256]) = motus_map_row_c;
+    void (*map_row)(uint8_t *, const uint8_t *, int, const uint8_t[256]) =
+        MOTUS_VERSION(motus_map_row, exec);
     if (!curve || !motus_planes_usable(dst, src)) return;
-#if defined(__x86_64__)
-    if (!(exec && exec->plain_c) && motus_cpu_flags() & MOTUS_CPU_AVX2)
-        map_row = motus_map_row_avx2;
-#endif
-    int threads = motus_threads_ready(exec ? exec->threads : 0);
+    int threads = motus_exec_threads(exec);
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int y = 0; y < src->height; y++)
         map_row(dst->data + y * dst->stride, src->data + y * src->stride, src->width, curve);
-}
-
-MotusEqualizeConfig motus_equalize_config_default(void) {
-    return (MotusEqualizeConfig){1, 1, 0, 0};
-}
-MotusEqualizeConfig motus_equalize_config_clahe(void) {
-    return (MotusEqualizeConfig){8, 8, 512, 0};
 }
 
 MotusStatus motus_equalize_grid(MotusTileGrid *grid, const MotusEqualizeConfig *config, int width,
@@ -163,7 +146,7 @@ static void count_tiles(MotusEqualizer *e, const MotusPlane *src, const MotusExe
         motus_histogram(e->counts[0], src, exec);
         return;
     }
-    int threads = motus_threads_ready(exec ? exec->threads : 0);
+    int threads = motus_exec_threads(exec);
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int t = 0; t < g->nx * g->ny; t++) {
         int x = t % g->nx * g->tile_w, y = t / g->nx * g->tile_h;
@@ -188,20 +171,18 @@ static int restarts(MotusEqualizer *e) {
     return restart;
 }
 
-static void clip_counts(uint32_t counts[256], uint32_t total, int clip_q8) {
-    uint32_t limit = motus_clip_limit(total, clip_q8), excess = 0;
-    if (!limit) return;
-    for (int k = 0; k < 256; k++) excess += counts[k] > limit ? counts[k] - limit : 0;
-    MotusEqualizeClip clip = motus_clip_share(limit, excess);
-    for (int k = 0; k < 256; k++) counts[k] = motus_clip_bin(counts[k], k, &clip);
-}
-
+// Computes the curves of all tiles from their counts.
 static void update_curves(MotusEqualizer *e) {
     const int restart = restarts(e);
     for (int t = 0; t < e->grid.nx * e->grid.ny; t++) {
         uint32_t total = 0;
         for (int k = 0; k < 256; k++) total += e->counts[t][k];
-        clip_counts(e->counts[t], total, e->config.clip_q8);
+        const uint32_t limit = motus_clip_limit(total, e->config.clip_q8);
+        uint32_t excess = 0;
+        for (int k = 0; k < 256 && limit; k++)
+            excess += e->counts[t][k] > limit ? e->counts[t][k] - limit : 0;
+        const MotusEqualizeClip clip = motus_clip_share(limit, excess);
+        for (int k = 0; k < 256; k++) e->counts[t][k] = motus_clip_bin(e->counts[t][k], k, &clip);
         uint8_t now[256];
         motus_equalize_curve(now, e->counts[t]);
         for (int k = 0; k < 256; k++) {
@@ -212,17 +193,10 @@ static void update_curves(MotusEqualizer *e) {
     }
 }
 
-// Returns the bilinear mean of four curves' values. Weights sum to 2^20: no overflow of 32 bits.
-static uint8_t mix(uint32_t c00, uint32_t c01, uint32_t c10, uint32_t c11, uint32_t wx,
-                   uint32_t wy) {
-    uint32_t top = c00 * (1024 - wx) + c01 * wx, bottom = c10 * (1024 - wx) + c11 * wx;
-    return (uint8_t)((top * (1024 - wy) + bottom * wy + (1u << 19)) >> 20);
-}
-
 static void map_tiles(const MotusEqualizer *e, MotusPlane *dst, const MotusPlane *src,
                       const MotusExec *exec) {
     const MotusTileGrid *g = &e->grid;
-    int threads = motus_threads_ready(exec ? exec->threads : 0);
+    int threads = motus_exec_threads(exec);
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int y = 0; y < g->height; y++) {
         MotusTilePosition row = motus_tile_position(y, g->tile_h, g->ny);
@@ -231,10 +205,13 @@ static void map_tiles(const MotusEqualizer *e, MotusPlane *dst, const MotusPlane
         const uint8_t *in = src->data + y * src->stride;
         uint8_t *out = dst->data + y * dst->stride;
         for (int x = 0; x < g->width; x++) {
-            MotusTilePosition c = e->columns[x];
-            uint8_t v = in[x];
-            out[x] =
-                mix(top[c.a][v], top[c.b][v], bottom[c.a][v], bottom[c.b][v], c.weight, row.weight);
+            // The bilinear mean of four curves' values. Weights sum to 2^20: no overflow.
+            const MotusTilePosition c = e->columns[x];
+            const uint8_t v = in[x];
+            const uint32_t wx = c.weight, wy = row.weight,
+                           above = top[c.a][v] * (1024 - wx) + top[c.b][v] * wx,
+                           below = bottom[c.a][v] * (1024 - wx) + bottom[c.b][v] * wx;
+            out[x] = (uint8_t)((above * (1024 - wy) + below * wy + (1u << 19)) >> 20);
         }
     }
 }

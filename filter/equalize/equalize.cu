@@ -35,11 +35,6 @@ __device__ __forceinline__ size_t chunk_offset(const Chunks &c, int i, int strid
     return (size_t)y * (size_t)stride + (size_t)(i - y * c.per_row) * 16;
 }
 
-// Returns the number of samples in chunk i. WHOLE: the width is a multiple of 16.
-template <bool WHOLE> __device__ __forceinline__ int chunk_bytes(const Chunks &c, int i) {
-    return WHOLE ? 16 : min(16, c.width - i % c.per_row * 16);
-}
-
 // Loads the chunks of one step of a thread: i, i + step, ... inside the picture.
 template <bool LINEAR>
 __device__ __forceinline__ void fetch(uint4 v[UNROLL], const Chunks &c, int i, int step) {
@@ -58,6 +53,7 @@ __device__ __forceinline__ uint32_t map_word(const uint8_t *curve, uint32_t w) {
     return __byte_perm(__byte_perm(a, b, 0x0040), __byte_perm(c, d, 0x0040), 0x5410);
 }
 
+// WHOLE: the width is a multiple of 16.
 template <bool LINEAR, bool WHOLE>
 __global__ void __launch_bounds__(THREADS) count_plane(Chunks chunks, State state, Turn turn) {
     __shared__ uint32_t table[256 * COPIES];
@@ -77,7 +73,9 @@ __global__ void __launch_bounds__(THREADS) count_plane(Chunks chunks, State stat
 #pragma unroll
         for (int u = 0; u < UNROLL; u++)
             if (i + u * step < chunks.total)
-                count_chunk(table, 4 * lane, v[u], chunk_bytes<WHOLE>(chunks, i + u * step));
+                count_chunk(table, 4 * lane, v[u],
+                            WHOLE ? 16
+                                  : min(16, chunks.width - (i + u * step) % chunks.per_row * 16));
     }
     __syncthreads(); // the block has counted
     uint32_t n = threadIdx.x < 256 ? sum_copies(table, threadIdx.x) : 0;
@@ -183,14 +181,6 @@ extern "C" void motus_cuda_equalizer_close(MotusCudaEqualizer **equalizer) {
     *equalizer = NULL;
 }
 
-static Turn next_turn(MotusCudaEqualizer *e) {
-    int64_t n = e->runs++;
-    Turn turn = {(int)(n % 3), (int)((n + 2) % 3), (int)((n + 1) % 3),
-                 (int)(n & 1), (int)(~n & 1),      e->config.smooth_q8,
-                 n > 0};
-    return turn;
-}
-
 static MotusStatus run_plane(const MotusCudaEqualizer *e, const Turn &turn, const MotusPlane *dst,
                              const MotusPlane *src, cudaStream_t stream, MotusError *error) {
     int per_row = (src->width + 15) / 16, total = per_row * src->height;
@@ -222,7 +212,10 @@ extern "C" MotusStatus motus_cuda_equalizer_run(MotusCudaEqualizer *e, const Mot
         return motus_fail(error, MOTUS_ERR_ARGUMENT,
                           "equalizer: planes missing, or not aligned to 16 bytes");
     if (!e->failure.status) {
-        Turn turn = next_turn(e);
+        const int64_t n = e->runs++;
+        const Turn turn = {(int)(n % 3), (int)((n + 2) % 3), (int)((n + 1) % 3),
+                           (int)(n & 1), (int)(~n & 1),      e->config.smooth_q8,
+                           n > 0};
         if (e->grid.nx * e->grid.ny == 1 && !e->config.clip_q8)
             run_plane(e, turn, dst, src, (cudaStream_t)stream, &e->failure);
         else

@@ -144,8 +144,8 @@ __device__ void fill_table(uint32_t *table, const MotusTileGrid &grid, const uin
     }
 }
 
-// Equals mix of equalize.c, in the top byte: the sum times 16. columns: weights of left and right;
-// above, below: 16 times those of the rows.
+// Equals the mean in map_tiles of equalize.c, in the top byte: the sum times 16. columns: weights
+// of left and right; above, below: 16 times those of the rows.
 __device__ __forceinline__ uint32_t mix(uint32_t values, uint32_t columns, uint32_t above,
                                         uint32_t below) {
     return __dp2a_lo(columns, values, 0u) * above +

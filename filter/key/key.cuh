@@ -55,10 +55,6 @@ __device__ __forceinline__ uint32_t permute(uint32_t a, uint32_t b, uint32_t sel
     return out;
 }
 
-__device__ __forceinline__ int sign_of(float a, float b, float c) {
-    return __float_as_int(a) | __float_as_int(b) | __float_as_int(c);
-}
-
 // Returns the pair (weight, 256 - weight).
 __device__ __forceinline__ uint32_t pair_of(uint32_t weight) {
     uint32_t pair; // in assembly: the compiler would use shifts and subtractions
@@ -66,11 +62,6 @@ __device__ __forceinline__ uint32_t pair_of(uint32_t weight) {
         : "=r"(pair)
         : "r"(weight), "r"(1u - 65536u), "r"((uint32_t)KEY_FULL << 16));
     return pair;
-}
-
-// Returns 256 if the sign says foreground, else 0.
-__device__ __forceinline__ uint32_t hard_weight(int sign) {
-    return (uint32_t)(sign >> 31) & KEY_FULL;
 }
 
 // Return a sample's mixture, 8 fraction bits, of bytes 0 and 1, or 2 and 3.

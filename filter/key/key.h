@@ -3,37 +3,28 @@
 #ifndef FILTER_KEY_KEY_H
 #define FILTER_KEY_KEY_H
 
-#include <stdalign.h>
-
 #include "filter/key/key_core.h"
 #include "yuv/image.h"
 
-enum { KEY_CHUNK = 128 }; // pixels per call, even
-
-// R, G, B of up to KEY_CHUNK pixels.
-typedef struct MotusKeyPixels {
-    alignas(32) uint8_t c[3][KEY_CHUNK];
-} MotusKeyPixels;
+enum { KEY_CHUNK = 128 }; // pixels per call, even; less than IMAGE_CHUNK
 
 // Functions on n <= KEY_CHUNK pixels. Weights are 0..KEY_FULL, of the foreground.
 typedef struct MotusKeyOps {
-    void (*split)(MotusKeyPixels *dst, const uint8_t *rgb, int n);
-    void (*join)(uint8_t *rgb, const MotusKeyPixels *src, int n);
-    void (*weights)(uint16_t *weight, const MotusKeyPixels *pixels, int n, const MotusKey *key);
+    void (*split)(MotusRgbRow *dst, const uint8_t *rgb, int n);
+    void (*join)(uint8_t *rgb, const MotusRgbRow *src, int n);
+    void (*weights)(uint16_t *weight, const MotusRgbRow *pixels, int n, const MotusKey *key);
     void (*weights_yuv)(uint16_t *weight, const uint8_t *y, const uint8_t *cb, const uint8_t *cr,
                         int n, const MotusKey *key);
-    void (*unspill)(MotusKeyPixels *pixels, int n, const MotusKey *key);
+    void (*unspill)(MotusRgbRow *pixels, int n, const MotusKey *key);
     // Computes the weights of chroma samples from those of n luma samples of two rows.
     void (*halve)(uint16_t *mean, const uint16_t *above, const uint16_t *below, int n);
     // Suppresses spill of n chroma samples in place.
     void (*unspill_chroma)(uint8_t *cb, uint8_t *cr, int n, const MotusKey *key);
     void (*mix)(uint8_t *dst, const uint8_t *fg, const uint8_t *bg, const uint16_t *weight, int n);
-    void (*from_yuv)(MotusKeyPixels *dst, const uint8_t *y, const uint8_t *cb, const uint8_t *cr,
+    void (*from_yuv)(MotusRgbRow *dst, const uint8_t *y, const uint8_t *cb, const uint8_t *cr,
                      int n, const MotusYuvMatrix *matrix);
 } MotusKeyOps;
 
-// Returns the fastest table that this CPU runs; plain C if `exec` says so.
-const MotusKeyOps *motus_key_ops(const MotusExec *exec);
 extern const MotusKeyOps motus_key_ops_c;
 #if defined(__x86_64__)
 extern const MotusKeyOps motus_key_ops_avx2;

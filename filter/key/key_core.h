@@ -47,13 +47,6 @@ typedef struct MotusKey {
     float hue_at[4]; // minus the key's hue from 0, 120 and 240 degrees; [3]: from 360, for hues < 0
 } MotusKey;
 
-MOTUS_HD float motus_key_sum(float a, float b) {
-#ifdef __CUDA_ARCH__
-    return __fadd_rn(a, b);
-#else
-    return a + b;
-#endif
-}
 // Returns a * b + c, rounded once. The exact value must fit in double precision.
 MOTUS_HD float motus_key_fused(float a, float b, float c) {
 #if defined(__CUDA_ARCH__)
@@ -140,7 +133,11 @@ MOTUS_HD float motus_key_value_distance(float high, const MotusKey *key) {
 // Beyond 2^15 steps are wider.
 enum { KEY_STEPS = 0x47000000 }; // the bits of 2^15
 MOTUS_HD int motus_key_steps(float distance) {
-    return (int)motus_float_bits(motus_key_sum(distance, 32768.0f));
+#ifdef __CUDA_ARCH__
+    return (int)motus_float_bits(__fadd_rn(distance, 32768.0f));
+#else
+    return (int)motus_float_bits(distance + 32768.0f);
+#endif
 }
 
 // Returns the foreground's weight from the farthest of the three.

@@ -23,27 +23,7 @@ constexpr int WARPS = 8;      // of a block
 constexpr int CHUNKS = 96;    // of 16 bytes, that a warp takes of a row
 constexpr int PER_THREAD = 3; // chunks
 
-// Returns a negative number if the pixel is foreground.
-__device__ __forceinline__ int rgb_sign(int r, int g, int b, int high_bits, int low_bits,
-                                        const MotusKey &key) {
-    float high = unmagic(high_bits), d = as_float(high_bits) - as_float(low_bits);
-    float hue =
-        motus_key_hue_margin(as_float(g) - as_float(r), as_float(g) - as_float(b), &key.rgb);
-    return sign_of(motus_key_grey_margin(hue, d, &key), motus_key_sat_margin(high, d, &key),
-                   motus_key_value_margin(high, &key));
-}
-
-__device__ __forceinline__ uint32_t rgb_weight(int r, int g, int b, int high_bits, int low_bits,
-                                               const MotusKey &key) {
-    float high = unmagic(high_bits), d = as_float(high_bits) - as_float(low_bits);
-    float hue = motus_key_hue_distance(as_float(r), as_float(g), as_float(b), as_float(high_bits),
-                                       as_float(low_bits), 1, &key);
-    float sat = motus_key_sat_distance(d, motus_key_sat_factor(high, &key), &key);
-    return (uint32_t)motus_key_weight(
-        motus_key_steps(fmaxf(fmaxf(hue, sat), motus_key_value_distance(high, &key))), &key);
-}
-
-// Moves the key's channel towards the larger of the others; equals without_spill of key_tmpl.h.
+// Moves the key's channel towards the larger of the others; equals unspill of key_tmpl.h.
 // most: the largest of the three. The 2^-17 in `spill` rounds ties down.
 __device__ __forceinline__ int unspill(int value, int other1, int other2, int most, float spill) {
     float above = as_float(most) - as_float(max(other1, other2));
@@ -61,10 +41,24 @@ __device__ __forceinline__ void key_pixels(uint32_t front[3], const uint32_t bac
     for (int p = 0; p < 4; p++) {
         int c[3] = {sample(front, 3 * p), sample(front, 3 * p + 1), sample(front, 3 * p + 2)};
         int high = __vimax3_s32(c[0], c[1], c[2]), low = __vimin3_s32(c[0], c[1], c[2]);
-        if (!SOFT) signs[p] = rgb_sign(c[0], c[1], c[2], high, low, key);
-        if (!SOFT && CHANNEL < 0) continue;
-        uint32_t pair = SOFT ? pair_of(rgb_weight(c[0], c[1], c[2], high, low, key))
-                             : pair_of(hard_weight(signs[p]));
+        const float r = as_float(c[0]), g = as_float(c[1]), b = as_float(c[2]), top = unmagic(high),
+                    d = as_float(high) - as_float(low);
+        uint32_t weight = 0;
+        if (SOFT) {
+            const float hue =
+                motus_key_hue_distance(r, g, b, as_float(high), as_float(low), 1, &key);
+            const float sat = motus_key_sat_distance(d, motus_key_sat_factor(top, &key), &key);
+            weight = (uint32_t)motus_key_weight(
+                motus_key_steps(fmaxf(fmaxf(hue, sat), motus_key_value_distance(top, &key))), &key);
+        } else { // negative: foreground
+            const float hue = motus_key_hue_margin(g - r, g - b, &key.rgb);
+            signs[p] = __float_as_int(motus_key_grey_margin(hue, d, &key)) |
+                       __float_as_int(motus_key_sat_margin(top, d, &key)) |
+                       __float_as_int(motus_key_value_margin(top, &key));
+            if (CHANNEL < 0) continue;
+            weight = (uint32_t)(signs[p] >> 31) & KEY_FULL;
+        }
+        const uint32_t pair = pair_of(weight);
 #pragma unroll
         for (int i = 0; i < 3; i++) {
             int k = 3 * p + i, at = k & 3;

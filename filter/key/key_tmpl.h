@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "filter/key/key.h"
 
-static void split(MotusKeyPixels *restrict dst, const uint8_t *restrict rgb, int n) {
+static void split(MotusRgbRow *restrict dst, const uint8_t *restrict rgb, int n) {
     for (int i = 0; i < n; i++)
         dst->c[0][i] = rgb[3 * i], dst->c[1][i] = rgb[3 * i + 1], dst->c[2][i] = rgb[3 * i + 2];
 }
 
-static void join(uint8_t *restrict rgb, const MotusKeyPixels *restrict src, int n) {
+static void join(uint8_t *restrict rgb, const MotusRgbRow *restrict src, int n) {
     for (int i = 0; i < n; i++)
         rgb[3 * i] = src->c[0][i], rgb[3 * i + 1] = src->c[1][i], rgb[3 * i + 2] = src->c[2][i];
 }
@@ -25,7 +25,7 @@ static int soft_weight(float hue, int high, float d, const MotusKey *key) {
                             key);
 }
 
-static void weights(uint16_t *restrict weight, const MotusKeyPixels *restrict pixels, int n,
+static void weights(uint16_t *restrict weight, const MotusRgbRow *restrict pixels, int n,
                     const MotusKey *key_at) {
     const MotusKey key = *key_at;
     float r[KEY_CHUNK], g[KEY_CHUNK], b[KEY_CHUNK], high[KEY_CHUNK], d[KEY_CHUNK];
@@ -103,18 +103,16 @@ static void weights_yuv(uint16_t *restrict weight, const uint8_t *restrict y,
     }
 }
 
-static uint8_t without_spill(int value, int other1, int other2, int spill) {
-    int above = motus_max(value - motus_max(other1, other2), 0);
-    return (uint8_t)(value - ((above * spill + 128) >> 8));
-}
-
 // Moves the key's channel down towards the larger of the other two.
-static void unspill(MotusKeyPixels *pixels, int n, const MotusKey *key) {
+static void unspill(MotusRgbRow *pixels, int n, const MotusKey *key) {
     uint8_t *restrict value = pixels->c[key->channel];
     const uint8_t *other1 = pixels->c[(key->channel + 1) % 3],
                   *other2 = pixels->c[(key->channel + 2) % 3];
     int spill = key->spill;
-    for (int i = 0; i < n; i++) value[i] = without_spill(value[i], other1[i], other2[i], spill);
+    for (int i = 0; i < n; i++) {
+        const int above = motus_max(value[i] - motus_max(other1[i], other2[i]), 0);
+        value[i] = (uint8_t)(value[i] - ((above * spill + 128) >> 8));
+    }
 }
 
 static void halve(uint16_t *restrict mean, const uint16_t *restrict above,
@@ -145,7 +143,7 @@ static void mix(uint8_t *dst, const uint8_t *fg, const uint8_t *bg, const uint16
         dst[i] = (uint8_t)((fg[i] * weight[i] + bg[i] * (KEY_FULL - weight[i]) + 128) >> 8);
 }
 
-static void from_yuv(MotusKeyPixels *restrict dst, const uint8_t *restrict y,
+static void from_yuv(MotusRgbRow *restrict dst, const uint8_t *restrict y,
                      const uint8_t *restrict cb, const uint8_t *restrict cr, int n,
                      const MotusYuvMatrix *matrix) {
     const MotusYuvMatrix m = *matrix;

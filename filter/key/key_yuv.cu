@@ -79,22 +79,18 @@ struct SoftTable {
     int value_steps;
 };
 
-// Returns table[i] for the bits of 2^65 + i * 2^42: eight times the bits is eight times i. One
-// instruction for the address, one for the load.
-__device__ __forceinline__ SoftTable look_up(uint32_t table, int bits) {
-    SoftTable t;
-    asm("ld.shared.v2.b32 {%0, %1}, [%2];"
-        : "=f"(t.sat_factor), "=r"(t.value_steps)
-        : "r"(table + 8 * (uint32_t)bits));
-    return t;
-}
-
 // Returns the weight of a luma sample with a soft edge.
 __device__ __forceinline__ uint32_t soft_weight(float luma, float cy, const Chroma &c,
                                                 uint32_t table, const MotusKey &key) {
     float high = __saturatef(__fmaf_rn(luma, cy, c.top)),
           low = __saturatef(__fmaf_rn(luma, cy, c.bottom));
-    SoftTable t = look_up(table, __float_as_int(__fmaf_rn(high, 0x1p50f, 0x1p65f)));
+    // table[i] for the bits of 2^65 + i * 2^42: eight times the bits is eight times i. One
+    // instruction for the address, one for the load.
+    const uint32_t bits = (uint32_t)__float_as_int(__fmaf_rn(high, 0x1p50f, 0x1p65f));
+    SoftTable t;
+    asm("ld.shared.v2.b32 {%0, %1}, [%2];"
+        : "=f"(t.sat_factor), "=r"(t.value_steps)
+        : "r"(table + 8 * bits));
     int sat = motus_key_steps(motus_key_sat_distance(high - low, t.sat_factor, &key));
     return (uint32_t)motus_key_weight(__vimax3_s32(c.hue, sat, t.value_steps), &key);
 }
@@ -103,20 +99,6 @@ __device__ __forceinline__ uint32_t soft_weight(float luma, float cy, const Chro
 // 0..256, and rounding down makes 256 a 255.
 __device__ __forceinline__ float channel_of(float luma, float cy, float part) {
     return __fmaf_rd(__saturatef(__fmaf_rn(luma, cy, part)), 256 * 0x1.fffffep-1f, 8388608.0f);
-}
-
-// Returns a negative number if the luma sample is foreground.
-__device__ __forceinline__ int hard_sign(float luma, float cy, const Chroma &c,
-                                         const MotusKey &key) {
-    float top = channel_of(luma, cy, c.top), d = top - channel_of(luma, cy, c.bottom),
-          high = top - 8388608.0f;
-    return c.hue | __float_as_int(motus_key_sat_margin(high, d, &key)) |
-           __float_as_int(motus_key_value_margin(high, &key));
-}
-
-__device__ __forceinline__ uint32_t mask_of(const int *signs) {
-    return __byte_perm(permute((uint32_t)signs[0], (uint32_t)signs[1], 0x00fb),
-                       permute((uint32_t)signs[2], (uint32_t)signs[3], 0x00fb), 0x5410);
 }
 
 // ---- Pieces -------------------------------------------------------------------------------------
@@ -135,9 +117,15 @@ __device__ __forceinline__ void mix_hard(uint32_t front[2], const uint32_t back[
     for (int r = 0; r < 2; r++) {
         int signs[4];
 #pragma unroll
-        for (int i = 0; i < 4; i++)
-            signs[i] = hard_sign(luma_sample(front[r], i, magic), cy, c[i / 2], key);
-        masks[r] = mask_of(signs);
+        for (int i = 0; i < 4; i++) { // negative: foreground
+            const float luma = luma_sample(front[r], i, magic),
+                        top = channel_of(luma, cy, c[i / 2].top),
+                        d = top - channel_of(luma, cy, c[i / 2].bottom), high = top - 8388608.0f;
+            signs[i] = c[i / 2].hue | __float_as_int(motus_key_sat_margin(high, d, &key)) |
+                       __float_as_int(motus_key_value_margin(high, &key));
+        }
+        masks[r] = __byte_perm(permute((uint32_t)signs[0], (uint32_t)signs[1], 0x00fb),
+                               permute((uint32_t)signs[2], (uint32_t)signs[3], 0x00fb), 0x5410);
         front[r] = (front[r] & masks[r]) | (back[r] & ~masks[r]);
     }
     // 64 for each foreground sample: the masks' bytes are -1 or 0, times -64.

@@ -1,23 +1,72 @@
-// Daubechies D4 wavelet transform of planes on the CPU (Mallat). A level takes rows and columns in
-// one pass over its input.
+// Daubechies D4 wavelet transform of planes on the CPU (Mallat): its shape in memory, the
+// transform, whose levels take rows and columns in one pass over their input, operations on the
+// bands (quantization, thresholds), and the denoiser.
 // SPDX-License-Identifier: BSD-2-Clause
+#include <string.h>
+
 #include "common/alloc.h"
-#include "common/cpu.h"
-#include "common/threads.h"
 #include "filter/wavelet/wavelet_tmpl.h"
+#include "yuv/exec.h"
 #include "yuv/usable.h"
 
-const MotusWaveletOps motus_wavelet_ops_c = {split,    split_rows, merge,  merge_rows,
-                                             to_float, to_sample,  shrink, quantize};
+const MotusWaveletOps motus_wavelet_ops_c = {split,     split_rows, merge,    merge_rows, to_float,
+                                             to_sample, shrink,     quantize, dequantize};
 
-const MotusWaveletOps *motus_wavelet_ops(const MotusExec *exec) {
-#if defined(__x86_64__)
-    if (!(exec && exec->plain_c) && motus_cpu_flags() & MOTUS_CPU_AVX2)
-        return &motus_wavelet_ops_avx2;
-#endif
-    (void)exec;
-    return &motus_wavelet_ops_c;
+// ---- The shape ----------------------------------------------------------------------------------
+
+enum { ROW_UNIT = 16 }; // floats; rows begin at multiples of 64 bytes
+
+// Appends a band to the array.
+static MotusBand place_band(MotusWaveletShape *shape, int width, int height) {
+    MotusBand band = {shape->size, width, height, (width + ROW_UNIT - 1) / ROW_UNIT * ROW_UNIT};
+    shape->size += (size_t)band.stride * (size_t)height;
+    return band;
 }
+
+MotusStatus motus_wavelet_shape(MotusWaveletShape *shape, int width, int height, int levels,
+                                MotusWaveletEdge edge) {
+    if (!shape || (unsigned)edge > MOTUS_WAVELET_SYMMETRIC || levels < 0 ||
+        levels > MOTUS_WAVELET_MAX_LEVELS)
+        return MOTUS_ERR_ARGUMENT;
+    if (!motus_size_usable(width, height)) return MOTUS_ERR_ARGUMENT;
+    if (!levels) levels = width > 4 && height > 4 ? 3 : width > 2 && height > 2 ? 2 : 1;
+    // The last level's input has ceil(n / before_last) samples or a few more: at least two.
+    const int before_last = 1 << (levels - 1);
+    if (width <= before_last || height <= before_last) return MOTUS_ERR_ARGUMENT;
+    *shape = (MotusWaveletShape){.width = width, .height = height, .levels = levels, .edge = edge};
+    int unit = edge == MOTUS_WAVELET_PERIODIC ? 1 << levels : 1;
+    int w = (width + unit - 1) / unit * unit, h = (height + unit - 1) / unit * unit;
+    for (int l = 0; l < levels; l++) {
+        shape->in_width[l] = w, shape->in_height[l] = h;
+        w = edge == MOTUS_WAVELET_SYMMETRIC ? (w + 3) / 2 : w / 2;
+        h = edge == MOTUS_WAVELET_SYMMETRIC ? (h + 3) / 2 : h / 2;
+        for (int k = 0; k < 3; k++) shape->band[l][k] = place_band(shape, w, h);
+        shape->low = place_band(shape, w, h);
+        shape->low_offset[l] = shape->low.offset;
+    }
+    return MOTUS_OK;
+}
+
+static int same_band(const MotusBand *a, const MotusBand *b) {
+    return a->offset == b->offset && a->width == b->width && a->height == b->height &&
+           a->stride == b->stride;
+}
+
+int motus_wavelet_shape_ok(const MotusWaveletShape *s) {
+    MotusWaveletShape own;
+    if (!s || s->levels < 1 || motus_wavelet_shape(&own, s->width, s->height, s->levels, s->edge) ||
+        own.size != s->size)
+        return 0;
+    int ok = same_band(&own.low, &s->low);
+    for (int l = 0; l < own.levels; l++) {
+        ok &= own.in_width[l] == s->in_width[l] && own.in_height[l] == s->in_height[l] &&
+              own.low_offset[l] == s->low_offset[l];
+        for (int k = 0; k < 3; k++) ok &= same_band(&own.band[l][k], &s->band[l][k]);
+    }
+    return ok;
+}
+
+// ---- The transform ------------------------------------------------------------------------------
 
 // A level's input (forward) or output (inverse): a plane of samples, or floats.
 typedef struct Side {
@@ -36,7 +85,7 @@ enum { ROWS_PER_THREAD = 5 };
 
 static MotusStatus scratch_open(Scratch *scratch, const MotusWaveletShape *shape,
                                 const MotusExec *exec) {
-    scratch->threads = motus_threads_ready(exec ? exec->threads : 0);
+    scratch->threads = motus_exec_threads(exec);
     scratch->pitch = (shape->in_width[0] + 64 + 15) / 16 * 16;
     scratch->memory = motus_alloc((size_t)scratch->pitch * ROWS_PER_THREAD,
                                   (size_t)scratch->threads * sizeof(float));
@@ -110,7 +159,7 @@ MotusStatus motus_wavelet_forward(float *coefs, const MotusPlane *src,
     if (src->width != shape->width || src->height != shape->height) return MOTUS_ERR_ARGUMENT;
     if (scratch_open(&scratch, shape, exec)) return MOTUS_ERR_MEMORY;
     for (int l = 0; l < shape->levels; l++) {
-        Level level = make_level(shape, motus_wavelet_ops(exec), coefs, l);
+        Level level = make_level(shape, MOTUS_VERSION(motus_wavelet_ops, exec), coefs, l);
         Side in = {l ? NULL : src, l ? coefs + shape->low_offset[l - 1] : NULL,
                    l ? shape->band[l - 1][0].stride : 0};
         int h = shape->band[l][0].height;
@@ -123,13 +172,6 @@ MotusStatus motus_wavelet_forward(float *coefs, const MotusPlane *src,
     }
     motus_free(scratch.memory);
     return MOTUS_OK;
-}
-
-// Returns the row from the coefficient before the first on: with periodic edges a copy of the last,
-// else row[1] itself.
-static const float *begin_row(float *row, int w, MotusWaveletEdge edge) {
-    if (edge == MOTUS_WAVELET_PERIODIC) row[0] = row[w];
-    return edge == MOTUS_WAVELET_PERIODIC ? row : row + 1;
 }
 
 // Computes rows 2m and 2m + 1 of a level's input from its bands. memory: even and odd rows of both
@@ -154,8 +196,9 @@ static void inverse_rows(const Level *level, const Side *out, int m, float *memo
     int n = (s->in_width[level->l] + 1) / 2;
     for (int r = 0; r < 2 && 2 * m + r < level->existing_h; r++) {
         float *merged = memory + 4 * pitch;
-        level->ops->merge(merged, begin_row(half_row[0][r], w, s->edge),
-                          begin_row(half_row[1][r], w, s->edge), n);
+        // From the coefficient before the first on: with periodic edges a copy of the last.
+        for (int k = 0; k < 2 && periodic; k++) half_row[k][r][0] = half_row[k][r][w];
+        level->ops->merge(merged, half_row[0][r] + !periodic, half_row[1][r] + !periodic, n);
         if (out->plane)
             level->ops->to_sample(out->plane->data + (2 * m + r) * out->plane->stride, merged,
                                   level->existing_w);
@@ -170,7 +213,7 @@ static MotusStatus inverse(const Side *last, float *coefs, const MotusWaveletSha
     Scratch scratch;
     if (scratch_open(&scratch, shape, exec)) return MOTUS_ERR_MEMORY;
     for (int l = shape->levels - 1; l >= 0; l--) {
-        Level level = make_level(shape, motus_wavelet_ops(exec), coefs, l);
+        Level level = make_level(shape, MOTUS_VERSION(motus_wavelet_ops, exec), coefs, l);
         Side lower = {NULL, l ? coefs + shape->low_offset[l - 1] : NULL,
                       l ? shape->band[l - 1][0].stride : 0};
         int pairs = (level.existing_h + 1) / 2;
@@ -200,4 +243,74 @@ MotusStatus motus_wavelet_inverse_float(float *dst, float *coefs, const MotusWav
     if (!dst || !coefs || !motus_wavelet_shape_ok(shape)) return MOTUS_ERR_ARGUMENT;
     Side last = {NULL, dst, shape->width};
     return inverse(&last, coefs, shape, exec);
+}
+
+// ---- Bands --------------------------------------------------------------------------------------
+
+// Returns a band by its number: the details of each level, then the low band.
+static MotusBand nth_band(const MotusWaveletShape *shape, int i) {
+    return i < 3 * shape->levels ? shape->band[i / 3][i % 3] : shape->low;
+}
+
+void motus_wavelet_quantize(int16_t *levels, const float *coefs, const MotusWaveletShape *shape,
+                            float step, const MotusExec *exec) {
+    if (!levels || !coefs || !motus_wavelet_shape_ok(shape)) return;
+    const MotusWaveletOps *ops = MOTUS_VERSION(motus_wavelet_ops, exec);
+    int threads = motus_exec_threads(exec);
+    memset(levels, 0, shape->size * sizeof *levels);
+    for (int i = 0; i <= 3 * shape->levels; i++) {
+        MotusBand band = nth_band(shape, i);
+#pragma omp parallel for num_threads(threads) schedule(static)
+        for (int y = 0; y < band.height; y++) {
+            size_t at = band.offset + (size_t)y * (size_t)band.stride;
+            ops->quantize(levels + at, coefs + at, band.width, 1.0f / step);
+        }
+    }
+}
+
+void motus_wavelet_dequantize(float *coefs, const int16_t *levels, const MotusWaveletShape *shape,
+                              float step, const MotusExec *exec) {
+    if (!levels || !coefs || !motus_wavelet_shape_ok(shape)) return;
+    const MotusWaveletOps *ops = MOTUS_VERSION(motus_wavelet_ops, exec);
+    int threads = motus_exec_threads(exec);
+    const size_t rows = shape->size / ROW_UNIT; // of the array, whatever they hold
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int t = 0; t < threads; t++) {
+        const size_t from = rows * (size_t)t / (size_t)threads * ROW_UNIT,
+                     to = rows * ((size_t)t + 1) / (size_t)threads * ROW_UNIT;
+        ops->dequantize(coefs + from, levels + from, (int)(to - from), step);
+    }
+}
+
+void motus_wavelet_shrink(float *coefs, const MotusWaveletShape *shape, const float *threshold,
+                          const MotusExec *exec) {
+    if (!coefs || !threshold || !motus_wavelet_shape_ok(shape)) return;
+    const MotusWaveletOps *ops = MOTUS_VERSION(motus_wavelet_ops, exec);
+    int threads = motus_exec_threads(exec);
+    for (int i = 0; i < 3 * shape->levels; i++) {
+        MotusBand band = nth_band(shape, i);
+#pragma omp parallel for num_threads(threads) schedule(static)
+        for (int y = 0; y < band.height; y++)
+            ops->shrink(coefs + band.offset + (size_t)y * (size_t)band.stride, band.width,
+                        threshold[i / 3]);
+    }
+}
+
+MotusStatus motus_wavelet_denoise(MotusPlane *dst, const MotusPlane *src, int levels,
+                                  float strength, const MotusExec *exec) {
+    if (!motus_planes_usable(dst, src) || !(strength >= 0.0f && strength <= 255.0f) || levels < 0)
+        return MOTUS_ERR_ARGUMENT;
+    MotusWaveletShape shape;
+    if (motus_wavelet_shape(&shape, src->width, src->height, levels, MOTUS_WAVELET_SYMMETRIC))
+        return MOTUS_ERR_ARGUMENT;
+    float threshold[MOTUS_WAVELET_MAX_LEVELS], *coefs = motus_alloc(shape.size, sizeof *coefs);
+    if (!coefs) return MOTUS_ERR_MEMORY;
+    for (int l = 0; l < shape.levels; l++) threshold[l] = strength / (float)(1 << l);
+    MotusStatus status = motus_wavelet_forward(coefs, src, &shape, exec);
+    if (!status) {
+        motus_wavelet_shrink(coefs, &shape, threshold, exec);
+        status = motus_wavelet_inverse_plane(dst, coefs, &shape, exec);
+    }
+    motus_free(coefs);
+    return status;
 }

@@ -1,4 +1,4 @@
-// Daubechies D4 wavelet transform on a CUDA device; equals wavelet.c and wavelet_bands.c bit for
+// Daubechies D4 wavelet transform on a CUDA device; equals wavelet.c bit for
 // bit.
 //
 // One kernel per level takes rows and columns in one pass. A thread walks down four output columns
@@ -364,13 +364,11 @@ bool fits(const float *coefs, const MotusPlane *p, const MotusWaveletShape *s) {
            ((uintptr_t)p->data | (uintptr_t)p->stride | (uintptr_t)coefs) % 16 == 0;
 }
 
-MotusStatus bad_shape(MotusError *error) {
-    return motus_fail(error, MOTUS_ERR_ARGUMENT, "wavelet: nothing given, or a shape that is none");
-}
-
-MotusStatus bad_plane(MotusError *error) {
+// Fails because of the shape, or of a plane.
+MotusStatus refuse(bool plane, MotusError *error) {
     return motus_fail(error, MOTUS_ERR_ARGUMENT,
-                      "wavelet: another size, or not aligned to 16 bytes");
+                      plane ? "wavelet: another size, or not aligned to 16 bytes"
+                            : "wavelet: nothing given, or a shape that is none");
 }
 
 dim3 band_grid(const MotusBand &band) {
@@ -382,7 +380,7 @@ dim3 band_grid(const MotusBand &band) {
 extern "C" MotusStatus motus_cuda_wavelet_forward(float *coefs, const MotusPlane *src,
                                                   const MotusWaveletShape *shape, void *stream,
                                                   MotusError *error) {
-    if (!fits(coefs, src, shape)) return bad_plane(error);
+    if (!fits(coefs, src, shape)) return refuse(true, error);
     Side<const uint8_t> picture{src->data,           (int)src->stride, shape->in_width[0],
                                 shape->in_height[0], src->width,       src->height};
     launch_forward(bands_of(coefs, shape, 0), picture, shape->edge, (cudaStream_t)stream);
@@ -395,7 +393,7 @@ extern "C" MotusStatus motus_cuda_wavelet_forward(float *coefs, const MotusPlane
 extern "C" MotusStatus motus_cuda_wavelet_inverse_plane(const MotusPlane *dst, float *coefs,
                                                         const MotusWaveletShape *shape,
                                                         void *stream, MotusError *error) {
-    if (!fits(coefs, dst, shape)) return bad_plane(error);
+    if (!fits(coefs, dst, shape)) return refuse(true, error);
     for (int l = shape->levels - 1; l > 0; l--)
         launch_inverse(between(coefs, shape, l), bands_of(coefs, shape, l), shape->edge,
                        (cudaStream_t)stream);
@@ -408,7 +406,7 @@ extern "C" MotusStatus motus_cuda_wavelet_inverse_plane(const MotusPlane *dst, f
 extern "C" MotusStatus motus_cuda_wavelet_quantize(int16_t *levels, const float *coefs,
                                                    const MotusWaveletShape *shape, float step,
                                                    void *stream, MotusError *error) {
-    if (!levels || !coefs || !motus_wavelet_shape_ok(shape)) return bad_shape(error);
+    if (!levels || !coefs || !motus_wavelet_shape_ok(shape)) return refuse(false, error);
     for (int i = 0; i <= 3 * shape->levels; i++) {
         MotusBand band = i < 3 * shape->levels ? shape->band[i / 3][i % 3] : shape->low;
         quantize<<<band_grid(band), THREADS, 0, (cudaStream_t)stream>>>(levels, coefs, band,
@@ -424,7 +422,7 @@ extern "C" MotusStatus motus_cuda_wavelet_quantize(int16_t *levels, const float 
 extern "C" MotusStatus motus_cuda_wavelet_dequantize(float *coefs, const int16_t *levels,
                                                      const MotusWaveletShape *shape, float step,
                                                      void *stream, MotusError *error) {
-    if (!levels || !coefs || !motus_wavelet_shape_ok(shape)) return bad_shape(error);
+    if (!levels || !coefs || !motus_wavelet_shape_ok(shape)) return refuse(false, error);
     dequantize<<<(unsigned)((shape->size / 4 + THREADS - 1) / THREADS), THREADS, 0,
                  (cudaStream_t)stream>>>(coefs, levels, shape->size, step);
     return motus_cuda_launched("wavelet dequantization", error);
@@ -433,7 +431,7 @@ extern "C" MotusStatus motus_cuda_wavelet_dequantize(float *coefs, const int16_t
 extern "C" MotusStatus motus_cuda_wavelet_shrink(float *coefs, const MotusWaveletShape *shape,
                                                  const float *threshold, void *stream,
                                                  MotusError *error) {
-    if (!coefs || !threshold || !motus_wavelet_shape_ok(shape)) return bad_shape(error);
+    if (!coefs || !threshold || !motus_wavelet_shape_ok(shape)) return refuse(false, error);
     for (int i = 0; i < 3 * shape->levels; i++) {
         MotusBand band = shape->band[i / 3][i % 3];
         shrink<<<band_grid(band), THREADS, 0, (cudaStream_t)stream>>>(coefs, band,

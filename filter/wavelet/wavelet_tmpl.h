@@ -59,3 +59,7 @@ static void quantize(int16_t *restrict dst, const float *restrict src, int n, fl
     for (int i = 0; i < n; i++)
         dst[i] = (int16_t)motus_round_float(clip_float(src[i] * scale, -32768.0f, 32767.0f));
 }
+
+static void dequantize(float *restrict dst, const int16_t *restrict src, int n, float step) {
+    for (int i = 0; i < n; i++) dst[i] = (float)src[i] * step;
+}

@@ -175,9 +175,9 @@ MOTUS_API MotusPacket *motus_packet_ref(MotusPacket *packet);
 // frees device data: no kernel may still read it.
 MOTUS_API void motus_packet_unref(MotusPacket **packet);
 
-// The same in the order of `stream`, a cudaStream_t of the packet's device (NULL = the legacy
-// default stream): what is on the stream already may still read the data. Blocks until then if
-// others hold references, or if it is the last packet of a closed encoder.
+// Drops a reference in the order of `stream`, a cudaStream_t of the packet's device (NULL = the
+// legacy default stream): what is on the stream already may still read the data. Blocks until then
+// if others hold references, or if it is the last packet of a closed encoder.
 MOTUS_API void motus_packet_unref_async(MotusPacket **packet, void *stream);
 
 // ---- The encoder --------------------------------------------------------------------------------
@@ -240,7 +240,7 @@ MOTUS_API MotusStatus motus_encoder_set_rate(MotusEncoder *enc, int64_t bitrate,
 // Tells that the receiver has lost the picture of packet `number` (MotusPacket.number), or a part
 // of it. Pictures sent from now on predict from the newest kept reference that was not lost and
 // that depends on no lost one (8.2.4.3); if there is none, the next frame becomes an IDR picture.
-// So it is with B pictures always. Pictures that were sent before stay as they are: with a
+// With B pictures it always does. Pictures that were sent before stay as they are: with a
 // lookahead some may still depend on the lost one. A picture that was told before, or that comes
 // before the last IDR picture, changes nothing. For the thread that sends. MOTUS_ERR_ARGUMENT: no
 // such picture has been coded. MOTUS_ERR_STATE: after the end.

@@ -40,11 +40,11 @@ typedef struct MotusEqualizeConfig {
     int smooth_q8; // share of the previous picture's curve in 1/256, 0..255; 0 = no smoothing
 } MotusEqualizeConfig;
 
-// Returns one tile, no clip limit, no smoothing.
-MOTUS_API MotusEqualizeConfig motus_equalize_config_default(void);
-
-// Returns 8 x 8 tiles, clip limit 2, no smoothing.
-MOTUS_API MotusEqualizeConfig motus_equalize_config_clahe(void);
+// One tile, no clip limit; 8 x 8 tiles, clip limit 2 (CLAHE). No smoothing.
+#define MOTUS_EQUALIZE_PLANE                                                                       \
+    { 1, 1, 0, 0 }
+#define MOTUS_EQUALIZE_CLAHE                                                                       \
+    { 8, 8, 512, 0 }
 
 // Equalizer of one plane of a sequence; it keeps the previous picture's curves.
 typedef struct MotusEqualizer MotusEqualizer;
@@ -68,7 +68,7 @@ MOTUS_API const uint8_t (*motus_equalizer_curves(const MotusEqualizer *equalizer
 MOTUS_API void motus_equalizer_close(MotusEqualizer **equalizer);
 
 // Equalizer of the R, G and B channels of 4:2:0 frames, each by itself. Frames are converted to
-// RGB24 and back (motus_frame_to_rgb24, motus_rgb24_to_frame).
+// RGB24 and back (motus_frame_to_rgb24, motus_image_convert).
 typedef struct MotusRgbEqualizer MotusRgbEqualizer;
 
 // Opens an RGB equalizer. config applies to each channel; matrix_709 and full_range describe the
@@ -115,11 +115,8 @@ MOTUS_API MotusStatus motus_key_rgb24(MotusPlane *dst, const MotusPlane *fg, con
 MOTUS_API MotusStatus motus_key_frame(MotusFrame *dst, const MotusFrame *fg, const MotusFrame *bg,
                                       const MotusKeyConfig *config, const MotusExec *exec);
 
-// Converts between RGB24 and 4:2:0 of the same size, matrix_709 and full_range as in
-// MotusKeyConfig. Chroma is the mean of its pixels; on the way back it is repeated.
-// MOTUS_ERR_ARGUMENT: sizes differ.
-MOTUS_API MotusStatus motus_rgb24_to_frame(MotusFrame *dst, const MotusPlane *src, int matrix_709,
-                                           int full_range, const MotusExec *exec);
+// Converts a frame to RGB24 of its size, matrix_709 and full_range as in MotusKeyConfig. Chroma is
+// repeated. motus_image_convert (motus/image.h) goes back. MOTUS_ERR_ARGUMENT: sizes differ.
 MOTUS_API MotusStatus motus_frame_to_rgb24(MotusPlane *dst, const MotusFrame *src, int matrix_709,
                                            int full_range, const MotusExec *exec);
 
@@ -159,8 +156,9 @@ typedef struct MotusWaveletShape {
     size_t size;                                 // floats of the whole array
 } MotusWaveletShape;
 
-// Computes the layout for a plane. MOTUS_ERR_ARGUMENT: levels outside 1..MOTUS_WAVELET_MAX_LEVELS,
-// or a level's input would have a single row or column.
+// Computes the layout for a plane. levels 0: three, or as many as the size allows.
+// MOTUS_ERR_ARGUMENT: levels outside 0..MOTUS_WAVELET_MAX_LEVELS, or a level's input would have a
+// single row or column.
 MOTUS_API MotusStatus motus_wavelet_shape(MotusWaveletShape *shape, int width, int height,
                                           int levels, MotusWaveletEdge edge);
 
@@ -192,7 +190,7 @@ MOTUS_API void motus_wavelet_shrink(float *coefs, const MotusWaveletShape *shape
                                     const float *threshold, const MotusExec *exec);
 
 // Denoises a plane by symmetric transform and soft thresholds strength, strength / 2, strength / 4,
-// ... strength: sample values, 0..255. levels 0 = 3, or as many as the size allows. dst may be src.
+// ... strength: sample values, 0..255. levels as in motus_wavelet_shape. dst may be src.
 // MOTUS_ERR_ARGUMENT, MOTUS_ERR_MEMORY.
 MOTUS_API MotusStatus motus_wavelet_denoise(MotusPlane *dst, const MotusPlane *src, int levels,
                                             float strength, const MotusExec *exec);

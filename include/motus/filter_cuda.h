@@ -70,9 +70,6 @@ MOTUS_API MotusStatus motus_cuda_key_rgb24(const MotusPlane *dst, const MotusPla
 MOTUS_API MotusStatus motus_cuda_key_frame(const MotusFrame *dst, const MotusFrame *fg,
                                            const MotusFrame *bg, const MotusKeyConfig *config,
                                            void *stream, MotusError *error);
-MOTUS_API MotusStatus motus_cuda_rgb24_to_frame(const MotusFrame *dst, const MotusPlane *src,
-                                                int matrix_709, int full_range, void *stream,
-                                                MotusError *error);
 MOTUS_API MotusStatus motus_cuda_frame_to_rgb24(const MotusPlane *dst, const MotusFrame *src,
                                                 int matrix_709, int full_range, void *stream,
                                                 MotusError *error);

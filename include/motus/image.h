@@ -76,10 +76,10 @@ MOTUS_API MotusStatus motus_image_describe(MotusImage *image, MotusImageFormat f
 MOTUS_API MotusStatus motus_image_convert(MotusFrame *dst, const MotusImage *src,
                                           const MotusColour *colour, const MotusExec *exec);
 
-// The same for an image and a frame in memory of the current CUDA device, in the order of `stream`
-// (a cudaStream_t, NULL = the default stream). Returns immediately. error may be NULL.
-// MOTUS_ERR_ARGUMENT, MOTUS_ERR_NO_DEVICE, MOTUS_ERR_CUDA, MOTUS_ERR_UNSUPPORTED (a build without
-// CUDA).
+// Converts as motus_image_convert, an image and a frame in memory of the current CUDA device, in
+// the order of `stream` (a cudaStream_t, NULL = the default stream). Returns immediately. error may
+// be NULL. MOTUS_ERR_ARGUMENT, MOTUS_ERR_NO_DEVICE, MOTUS_ERR_CUDA, MOTUS_ERR_UNSUPPORTED (a build
+// without CUDA).
 MOTUS_API MotusStatus motus_cuda_image_convert(const MotusFrame *dst, const MotusImage *src,
                                                const MotusColour *colour, void *stream,
                                                MotusError *error);

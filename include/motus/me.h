@@ -126,6 +126,12 @@ typedef struct MotusField {
 MOTUS_API MotusStatus motus_field_alloc(MotusField **field, int width, int height);
 MOTUS_API void motus_field_free(MotusField **field);
 
+// Memory that samples or results lie in.
+typedef enum MotusMemory {
+    MOTUS_MEMORY_HOST,
+    MOTUS_MEMORY_DEVICE, // CUDA device memory; needs the CUDA backend
+} MotusMemory;
+
 typedef struct MotusMe MotusMe;
 
 // Opens a motion estimator. With AUTO, a device that cannot be opened leaves the work to the CPU:
@@ -134,52 +140,13 @@ typedef struct MotusMe MotusMe;
 // MOTUS_ERR_ARGUMENT, MOTUS_ERR_MEMORY, MOTUS_ERR_NO_DEVICE, MOTUS_ERR_UNSUPPORTED, MOTUS_ERR_CUDA.
 MOTUS_API MotusStatus motus_me_open(MotusMe **me, const MotusMeConfig *config);
 
-// Searches `cur` in `ref` and fills `field`. Both are luma planes of the configured size in host
-// memory, read before the call returns. Beyond a plane its edge samples repeat (8.4.2.2.1), also in
-// partial MBs at the right and bottom. One call at a time per estimator.
-// MOTUS_ERR_ARGUMENT, MOTUS_ERR_STATE (jobs are pending), MOTUS_ERR_CUDA.
+// Searches `cur` in `ref` and fills `field`, which motus_field_alloc made. Both are luma planes of
+// the configured size in host memory, read before the call returns. Beyond a plane its edge samples
+// repeat (8.4.2.2.1), also in partial MBs at the right and bottom. One call at a time per
+// estimator. Equals a request (motus/me_request.h) for one reference, and blocks until it is done.
+// MOTUS_ERR_ARGUMENT, MOTUS_ERR_STATE (requests are pending), MOTUS_ERR_MEMORY, MOTUS_ERR_CUDA.
 MOTUS_API MotusStatus motus_me_search(MotusMe *me, const MotusPlane *cur, const MotusPlane *ref,
                                       const MotusMeHints *hints, MotusField *field);
-
-// ---- Several pictures in flight -----------------------------------------------------------------
-
-// Memory that samples or results lie in.
-typedef enum MotusMemory {
-    MOTUS_MEMORY_HOST,
-    MOTUS_MEMORY_DEVICE, // CUDA device memory; needs the CUDA backend
-} MotusMemory;
-
-#define MOTUS_ME_IN_FLIGHT 4 // largest number of pending jobs
-
-// Search of one picture. Planes, hints and results must stay valid and unchanged until the job has
-// been received.
-typedef struct MotusMeJob {
-    const MotusPlane *cur;
-    const MotusPlane *ref; // NULL = cur of the job before
-    // Memory of both planes. Uploads overlap with searches only if host planes are pinned
-    // (motus_host_alloc).
-    MotusMemory memory;
-    // Device planes: the cudaStream_t that makes them and will use the results; NULL = they are
-    // complete.
-    void *stream;
-    const MotusMeHints *hints; // host memory; NULL = none
-    // Results in host memory; NULL = they stay on the device, in the three arrays below.
-    MotusField *field;
-    MotusMv *device_mv; // [MOTUS_BLOCKS][n_mb] each, all three or none
-    uint16_t *device_sad;
-    uint32_t *device_cost;
-} MotusMeJob;
-
-// Starts a job. With CUDA, upload, search and download of several jobs overlap; the CPU backend
-// searches before the call returns. MOTUS_AGAIN: MOTUS_ME_IN_FLIGHT jobs are pending, receive one
-// first. MOTUS_ERR_ARGUMENT, MOTUS_ERR_STATE (the first job has no ref), MOTUS_ERR_UNSUPPORTED
-// (device memory on the CPU), MOTUS_ERR_CUDA.
-MOTUS_API MotusStatus motus_me_submit(MotusMe *me, const MotusMeJob *job);
-
-// Blocks until the oldest job is done and sets *field (may be NULL) to its field, NULL if the
-// results stay on the device. MOTUS_END: no job is pending. MOTUS_ERR_CUDA. motus_me_wait of
-// motus/me_request.h takes a timeout.
-MOTUS_API MotusStatus motus_me_receive(MotusMe *me, MotusField **field);
 
 // Returns the last call's error if its arguments were refused: its text names the member and its
 // range. Else the device error that makes every call fail, or the one for which AUTO chose the CPU,

@@ -175,17 +175,18 @@ typedef struct MotusMeRequest {
 MOTUS_API MotusMeRequest motus_me_request_default(const MotusPlane *cur,
                                                   const MotusMeTarget *target, int n_targets);
 
+#define MOTUS_ME_IN_FLIGHT 4 // largest number of pending requests
+
 // Starts a request. Structures are read before the call returns; planes, arrays and the event must
-// stay until it has been received. The CPU backend searches before the call returns. Requests and
-// jobs (motus_me_submit) share one queue.
+// stay until it has been received. With CUDA, upload, search and download of several requests
+// overlap; the CPU backend searches before the call returns.
 // MOTUS_AGAIN: MOTUS_ME_IN_FLIGHT of them are pending. MOTUS_ERR_ARGUMENT, MOTUS_ERR_STATE (a
 // reference is not filled), MOTUS_ERR_UNSUPPORTED (device memory or an event on the CPU),
 // MOTUS_ERR_MEMORY, MOTUS_ERR_CUDA.
 MOTUS_API MotusStatus motus_me_request(MotusMe *me, const MotusMeRequest *request);
 
-// Receives the oldest request or job, whose results are then complete. Blocks up to timeout_ms
-// milliseconds: 0 not at all, below 0 without limit. *opaque (may be NULL) gets the request's, NULL
-// for a job.
+// Receives the oldest request, whose results are then complete. Blocks up to timeout_ms
+// milliseconds: 0 not at all, below 0 without limit. *opaque (may be NULL) gets the request's.
 // MOTUS_AGAIN: not yet. MOTUS_END: nothing is pending. MOTUS_ERR_ARGUMENT, MOTUS_ERR_CUDA.
 MOTUS_API MotusStatus motus_me_wait(MotusMe *me, void **opaque, int timeout_ms);
 

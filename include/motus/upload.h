@@ -39,7 +39,7 @@ MOTUS_API void motus_host_free(void *memory);
 //
 //     for (n = 0; n < pictures + slots; n++) {
 //         if (n >= slots) {
-//             motus_cuda_ring_take(ring, &result, error);
+//             motus_cuda_ring_take(ring, &result, NULL, error);
 //             use(result);
 //         }
 //         if (n < pictures) {
@@ -55,14 +55,11 @@ typedef struct MotusCudaRing MotusCudaRing;
 typedef MotusStatus MotusCudaJob(void *opaque, const void *d_in, void *d_out, void *stream,
                                  MotusError *error);
 
-// Opens a ring of 2..16 slots. in_bytes, out_bytes: per picture, 1..SIZE_MAX / 4. *ring is NULL
-// after an error: also MOTUS_ERR_ARGUMENT, MOTUS_ERR_NO_DEVICE.
+// Opens a ring of 2..16 slots. in_bytes, out_bytes: per picture, 1..SIZE_MAX / 4. on_device:
+// results stay in device memory. *ring is NULL after an error: also MOTUS_ERR_ARGUMENT,
+// MOTUS_ERR_NO_DEVICE.
 MOTUS_API MotusStatus motus_cuda_ring_open(MotusCudaRing **ring, int slots, size_t in_bytes,
-                                           size_t out_bytes, MotusError *error);
-
-// The same for results that stay on the device; motus_cuda_ring_take_device takes them.
-MOTUS_API MotusStatus motus_cuda_ring_open_device(MotusCudaRing **ring, int slots, size_t in_bytes,
-                                                  size_t out_bytes, MotusError *error);
+                                           size_t out_bytes, int on_device, MotusError *error);
 
 // Sets *input to the ring's pinned memory for the next picture; fill it, then submit.
 // MOTUS_ERR_STATE: every slot is in use, take a result first. MOTUS_ERR_ARGUMENT (NULL).
@@ -74,17 +71,14 @@ MOTUS_API MotusStatus motus_cuda_ring_input(MotusCudaRing *ring, void **input, M
 MOTUS_API MotusStatus motus_cuda_ring_submit(MotusCudaRing *ring, MotusCudaJob *job, void *opaque,
                                              MotusError *error);
 
-// Blocks until the oldest picture is done and sets *output to its result in the ring's pinned
-// memory, valid until the slot's next submit. MOTUS_END: no picture is pending. MOTUS_ERR_STATE:
-// results stay on the device. MOTUS_ERR_ARGUMENT (NULL). MOTUS_ERR_CUDA: also if the job failed.
-MOTUS_API MotusStatus motus_cuda_ring_take(MotusCudaRing *ring, const void **output,
+// Takes the oldest picture. If results are downloaded, blocks until it is done and sets *output to
+// its result in the ring's pinned memory. Else returns without blocking and sets *output to its
+// result in device memory, for work put on *stream (a cudaStream_t of the ring). Valid until the
+// slot's next submit. stream: may be NULL if results are downloaded, and becomes NULL then.
+// MOTUS_END: no picture is pending. MOTUS_ERR_ARGUMENT (NULL). MOTUS_ERR_CUDA: also if the job
+// failed.
+MOTUS_API MotusStatus motus_cuda_ring_take(MotusCudaRing *ring, const void **output, void **stream,
                                            MotusError *error);
-
-// Sets *d_output to the oldest picture's result in device memory without blocking. It may be used
-// by work put on *stream (a cudaStream_t of the ring) before the slot's next submit. MOTUS_END: no
-// picture is pending. MOTUS_ERR_STATE: results are downloaded. MOTUS_ERR_ARGUMENT (NULL).
-MOTUS_API MotusStatus motus_cuda_ring_take_device(MotusCudaRing *ring, const void **d_output,
-                                                  void **stream, MotusError *error);
 
 // Blocks until the ring's streams are done, frees everything and sets *ring to NULL; accepts NULL
 // and *ring == NULL.

@@ -25,7 +25,7 @@ gboolean motus_gst_log_may_be_written(const char *path, GError **error) {
 }
 
 void motus_gst_log_apply(const char *text, MotusEncoderConfig *c) {
-    const char *settings = strchr(text, '\n'); // the second line (encoder/settings/rate_config.c)
+    const char *settings = strchr(text, '\n'); // the second line (encoder/settings/stream.c)
     int width, height;
     MotusRational fps, time_base;
     // The library has checked these numbers. NOLINTNEXTLINE(cert-err34-c)

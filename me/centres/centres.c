@@ -1,48 +1,27 @@
-// Search centres from the previous picture's MVs and from the coarse search (coarse.c).
+// Search centres from the previous picture's MVs and from the downscaled search (downscaled.c).
 // SPDX-License-Identifier: BSD-2-Clause
 #include "me/centres/centres.h"
 
 #include <string.h>
 
-uint32_t motus_centre_sad_c(const uint8_t cur[256], const uint8_t *ref, ptrdiff_t stride,
-                            uint32_t limit) {
-    uint32_t sad = 0;
-    (void)limit;
-    for (int y = 0; y < 16; y++)
-        for (int x = 0; x < 16; x++)
-            sad += (uint32_t)motus_abs(cur[16 * y + x] - ref[y * stride + x]);
-    return sad;
-}
-
-void motus_centre_sads_c(const uint8_t cur[256], const uint8_t *ref, ptrdiff_t stride,
-                         uint32_t sad[MOTUS_FINE_POINTS]) {
-    for (int i = 0; i < MOTUS_FINE_POINTS; i++)
-        sad[i] = motus_centre_sad_c(cur, ref + i / 5 * stride + i % 5, stride, UINT32_MAX);
-}
-
-// Finds the bucket that contains the element of the given rank; returns its rank in the bucket.
-static int find_bucket(const int count[256], int rank, int *bucket) {
-    for (*bucket = 0; rank >= count[*bucket]; ++*bucket) rank -= count[*bucket];
-    return rank;
-}
-
-static int16_t component(MotusMv mv, int vertical) { return vertical ? mv.y : mv.x; }
-
-// Returns component number n / 2 in ascending order: counts high bytes, then low bytes of those in
-// the middle bucket.
-static int16_t median_of(const MotusMv *mv, int n, int vertical) {
-    int high[256] = {0}, low[256] = {0}, top, bottom;
-    for (int i = 0; i < n; i++) high[(component(mv[i], vertical) + 32768) >> 8]++;
-    int rank = find_bucket(high, n / 2, &top);
-    for (int i = 0; i < n; i++)
-        low[component(mv[i], vertical) & 255] += (component(mv[i], vertical) + 32768) >> 8 == top;
-    find_bucket(low, rank, &bottom);
-    return (int16_t)(256 * top + bottom - 32768);
-}
-
 MotusMv motus_mv_median(const MotusMv *mv, int n) {
-    if (!mv) return (MotusMv){0, 0};
-    return (MotusMv){median_of(mv, n, 0), median_of(mv, n, 1)};
+    int16_t median[2] = {0, 0};
+    for (int d = 0; mv && d < 2; d++) {
+        // Counts high bytes, then low bytes of those in the middle bucket.
+        int top = -1, rank = n / 2;
+        for (int low = 0; low < 2; low++) {
+            int count[256] = {0}, bucket = 0;
+            for (int i = 0; i < n; i++) {
+                const int v = (d ? mv[i].y : mv[i].x) + 32768;
+                if (!low) count[v >> 8]++;
+                if (low) count[v & 255] += v >> 8 == top;
+            }
+            while (rank >= count[bucket]) rank -= count[bucket++];
+            if (low) median[d] = (int16_t)(256 * top + bucket - 32768);
+            top = bucket;
+        }
+    }
+    return (MotusMv){median[0], median[1]};
 }
 
 enum {
@@ -89,25 +68,15 @@ static void list_around(const MotusCentres *c, CentreMb *mb, const MotusMv *fiel
         for (int i = left; i <= right; i++) list(c, mb, field[row * width + i]);
 }
 
-// Takes the best of the listed MVs.
-static void try_listed(const MotusCentres *c, CentreMb *mb) {
-    for (int i = 0; i < mb->n; i++) {
-        const MotusMv mv = mb->listed[i];
-        uint32_t cost = motus_mv_cost(c->picture.lambda_q8, mv, c->source.median);
-        if (cost >= mb->least) continue;
-        cost += c->sad(mb->cur, samples_at(c, mb, mv), c->picture.ref->stride, mb->least - cost);
-        if (cost < mb->least) mb->least = cost, mb->best = mv;
-    }
-}
-
-// Returns the i-th MV around the MB's own coarse one.
+// Returns the i-th MV around the MB's own one (downscaled search).
 static MotusMv fine_mv(const MotusCentres *c, const CentreMb *mb, int i) {
     MotusMv mv;
     motus_centre_candidate(&c->source, mb->x / 16, mb->y / 16, MOTUS_CENTRE_FINE + i, &mv);
     return mv;
 }
 
-// Tries the MVs around the MB's own coarse one, all measured at once unless a limit moves some.
+// Tries the MVs around the MB's own one (downscaled search), all measured at once unless a limit
+// moves some.
 static void try_fine(const MotusCentres *c, CentreMb *mb) {
     const MotusMv median = c->source.median;
     const ptrdiff_t stride = c->picture.ref->stride;
@@ -121,10 +90,10 @@ static void try_fine(const MotusCentres *c, CentreMb *mb) {
     }
     if (last.x - first.x == 16 && last.y - first.y == 16 &&
         samples_at(c, mb, last) == at + 4 * stride + 4)
-        c->sads(mb->cur, at, stride, sad);
+        c->ops->sads(mb->cur, at, stride, sad);
     else
         for (int i = 0; i < MOTUS_FINE_POINTS; i++)
-            sad[i] = c->sad(mb->cur, samples_at(c, mb, fine_mv(c, mb, i)), stride, UINT32_MAX);
+            sad[i] = c->ops->sad(mb->cur, samples_at(c, mb, fine_mv(c, mb, i)), stride, UINT32_MAX);
     for (int i = 0; i < MOTUS_FINE_POINTS; i++) {
         const uint32_t cost =
             sad[i] + motus_bits_cost(c->picture.lambda_q8, bits_x[i % 5] + bits_y[i / 5]);
@@ -149,34 +118,39 @@ MotusMv motus_centre_of(const MotusCentres *c, int mb_number) {
     list(c, &mb, zero);
     if (c->source.previous) list_around(c, &mb, c->source.previous);
     list(c, &mb, c->source.median);
-    list_around(c, &mb, c->source.coarse);
-    try_listed(c, &mb);
+    list_around(c, &mb, c->source.downscaled);
+    for (int i = 0; i < mb.n; i++) {
+        const MotusMv mv = mb.listed[i];
+        uint32_t cost = motus_mv_cost(p->lambda_q8, mv, c->source.median);
+        if (cost >= mb.least) continue;
+        cost += c->ops->sad(mb.cur, samples_at(c, &mb, mv), p->ref->stride, mb.least - cost);
+        if (cost < mb.least) mb.least = cost, mb.best = mv;
+    }
     try_fine(c, &mb);
     return mb.best;
 }
 
-void motus_centres_begin(MotusCentres *c, const MotusCentresPicture *p, MotusCoarse *coarse,
+void motus_centres_begin(MotusCentres *c, const MotusCentresPicture *p, MotusDownscaled *downscaled,
                          int threads) {
     const MotusRefLuma *ref = p->ref;
     const MotusPlane cur = {(uint8_t *)p->cur, p->cur_stride, ref->width, ref->height},
                      full = {ref->plane[0], ref->stride, ref->width, ref->height};
     const int mb_width = ref->width / 16, mb_height = ref->height / 16;
     *c = (MotusCentres){.picture = *p,
-                        .sad = coarse->sad,
-                        .sads = coarse->sads,
+                        .ops = downscaled->ops,
                         .source = {.previous = p->previous,
-                                   .coarse = coarse->mbs.mv,
+                                   .downscaled = downscaled->mbs.mv,
                                    .median = motus_mv_median(p->previous, mb_width * mb_height),
                                    .limit_x = motus_centre_limit(p->limit_x),
                                    .limit_y = motus_centre_limit(p->limit_y),
                                    .mb_width = mb_width,
                                    .mb_height = mb_height}};
-    motus_coarse_run(coarse, &cur, &full, p, threads);
+    motus_downscaled_run(downscaled, &cur, &full, p, threads);
 }
 
-void motus_centres(const MotusCentresPicture *p, MotusCoarse *coarse, int threads) {
+void motus_centres(const MotusCentresPicture *p, MotusDownscaled *downscaled, int threads) {
     MotusCentres c;
-    motus_centres_begin(&c, p, coarse, threads);
+    motus_centres_begin(&c, p, downscaled, threads);
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 64)
     for (int mb = 0; mb < c.source.mb_width * c.source.mb_height; mb++)
         p->centre[mb] = motus_centre_of(&c, mb);

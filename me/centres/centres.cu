@@ -1,10 +1,11 @@
-// Search centres of a picture from the MVs of coarse.cu; equals motus_centres. One kernel, a warp
-// per MB.
+// Search centres of a picture from the MVs of downscaled.cu; equals motus_centres. One kernel, a
+// warp per MB.
 //
 // Lanes hold a candidate each. The warp computes the SADs of two candidates at a time, half a row
-// per lane; equal candidates once. The 5x5 around the MB's own coarse MV share their loads. Loads
-// are the bound: a row costs 128 bytes of the L1, however little of it is wanted. A key is J and
-// the candidate's number. Read: candidates' blocks through the L1; written: 4 bytes per MB.
+// per lane; equal candidates once. The 5x5 around the MB's own MV of the downscaled search share
+// their loads. Loads are the bound: a row costs 128 bytes of the L1, however little of it is
+// wanted. A key is J and the candidate's number. Read: candidates' blocks through the L1; written:
+// 4 bytes per MB.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "me/centres/centres_cuda.h"
 
@@ -176,7 +177,7 @@ __global__ void __launch_bounds__(32 * WARPS) centre_kernel(const __grid_constan
     Mb mb{16 * mb_x, 16 * mb_y, lane >> 1, lane & 1, {}};
     uint4 samples = *reinterpret_cast<const uint4 *>(c.cur + (mb.y + mb.row) * c.cur_stride + mb.x);
     mb.cur[0] = samples.x, mb.cur[1] = samples.y, mb.cur[2] = samples.z, mb.cur[3] = samples.w;
-    MotusMv own = source.coarse[number];
+    MotusMv own = source.downscaled[number];
     uint32_t mv_word, unused, key = best_of(c, source, mb, 0, MOTUS_CENTRE_FINE, &mv_word), fine;
     if (inside(mb.x, c.width, own.x, source.limit_x) &&
         inside(mb.y, c.height, own.y, source.limit_y))
@@ -204,33 +205,28 @@ __global__ void __launch_bounds__(OVER_THREADS)
     if (i < n) scaled[list * n + i] = motus_mv_over(mv[i], to.of[list], from);
 }
 
-Centres centres_of(const MotusCentresPicture *p, const MotusMv *coarse, const MotusMv *median) {
-    const MotusRefLuma *ref = p->ref;
-    const MotusCentreSource source = {p->previous,
-                                      coarse,
-                                      MotusMv{0, 0},
-                                      motus_centre_limit(p->limit_x),
-                                      motus_centre_limit(p->limit_y),
-                                      ref->width / 16,
-                                      ref->height / 16};
-    return {p->cur,       ref->plane[0], p->cur_stride, ref->stride, ref->width, ref->height,
-            p->lambda_q8, source,        median,        p->centre,   p->wanted,  p->wanted_pitch};
-}
-
 } // namespace
-
-size_t motus_centres_cuda_bytes(int width, int height) {
-    return motus_coarse_cuda_bytes(motus_mbs(width), motus_mbs(height));
-}
 
 cudaError_t motus_centres_cuda(const MotusCentresPicture *p, int n, void *memory,
                                cudaStream_t stream) {
     const int n_mb = p->ref->width / 16 * (p->ref->height / 16);
-    const MotusMv *coarse[MOTUS_CENTRES_LISTS], *median[MOTUS_CENTRES_LISTS];
+    const MotusMv *downscaled[MOTUS_CENTRES_LISTS], *median[MOTUS_CENTRES_LISTS];
     Lists lists = {};
-    cudaError_t error = motus_coarse_cuda(p, n, memory, coarse, median, stream);
+    cudaError_t error = motus_downscaled_cuda(p, n, memory, downscaled, median, stream);
     if (error != cudaSuccess) return error;
-    for (int k = 0; k < n; k++) lists.of[k] = centres_of(&p[k], coarse[k], median[k]);
+    for (int k = 0; k < n; k++) {
+        const MotusRefLuma *ref = p[k].ref;
+        const MotusCentreSource source = {p[k].previous,
+                                          downscaled[k],
+                                          MotusMv{0, 0},
+                                          motus_centre_limit(p[k].limit_x),
+                                          motus_centre_limit(p[k].limit_y),
+                                          ref->width / 16,
+                                          ref->height / 16};
+        lists.of[k] = {p[k].cur,   ref->plane[0], p[k].cur_stride, ref->stride,
+                       ref->width, ref->height,   p[k].lambda_q8,  source,
+                       median[k],  p[k].centre,   p[k].wanted,     p[k].wanted_pitch};
+    }
     const dim3 blocks((unsigned)(n_mb + WARPS - 1) / WARPS, (unsigned)n);
     return motus_launch(p->early, blocks, 32 * WARPS, 0, stream, centre_kernel, lists);
 }

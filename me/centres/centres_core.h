@@ -1,17 +1,17 @@
-// Predicted search centres: the candidates of an MB in their order, and the geometry of the coarse
-// search (centres.h).
+// Predicted search centres: the candidates of an MB in their order, and the geometry of the
+// downscaled search (centres.h).
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ME_CENTRES_CENTRES_CORE_H
 #define ME_CENTRES_CENTRES_CORE_H
 
 #include "me/pixel/cost_core.h"
 #include "me/pixel/ref_luma.h"
+#include "motus/me_request.h"
 
-#define MOTUS_MAX_COARSE_REACH 64 // samples of the full picture; a reach is a multiple of 4, >= 4
-#define MOTUS_COARSE_BLOCK 8      // downscaled samples: the MB's 4x4, and
-#define MOTUS_COARSE_MARGIN 2     // on each side of them
+#define MOTUS_DOWNSCALED_BLOCK 8  // downscaled samples: the MB's 4x4, and
+#define MOTUS_DOWNSCALED_MARGIN 2 // on each side of them
 // Border of a downscaled picture: margin, up to 16 samples of reach, reads of SIMD code.
-#define MOTUS_COARSE_BORDER 32
+#define MOTUS_DOWNSCALED_BORDER 32
 
 // A picture to predict centres for. In device memory, the struct and *ref still are host memory.
 typedef struct MotusCentresPicture {
@@ -20,7 +20,7 @@ typedef struct MotusCentresPicture {
     const MotusRefLuma *ref; // only plane 0 is read
     const MotusMv *previous; // MVs of the previous picture, one per MB; NULL: none
     uint32_t lambda_q8;      // 0..MOTUS_MAX_LAMBDA_Q8
-    int reach;               // samples, a multiple of 4, 4..MOTUS_MAX_COARSE_REACH
+    int reach;               // samples, a multiple of 4, 4..MOTUS_ME_MAX_REACH
     int wide;                // 1: MVs up to four times `reach` are searched, too
     int limit_x, limit_y;    // largest |component| of a centre, quarter samples, 0 or more
     MotusMv *centre;         // result per MB, multiples of 4; not `previous`
@@ -30,15 +30,15 @@ typedef struct MotusCentresPicture {
     size_t wanted_pitch;
 } MotusCentresPicture;
 
-// Returns the points in a row or column of the coarse search's window, at most 33.
-MOTUS_HD int motus_coarse_points(int reach) { return reach / 2 + 1; }
+// Returns the points in a row or column of the downscaled search's window, at most 33.
+MOTUS_HD int motus_downscaled_points(int reach) { return reach / 2 + 1; }
 
 // Returns the MV component of the i-th point of a row or column.
-MOTUS_HD int motus_coarse_component(int reach, int i) { return 16 * i - 4 * reach; }
+MOTUS_HD int motus_downscaled_component(int reach, int i) { return 16 * i - 4 * reach; }
 
-// Returns the MV's part of J in the coarse search, from motus_se_bits of both components. They have
-// at most 19 bits each: (16,383 * 38) >> 8 = 2,431.
-MOTUS_HD uint32_t motus_coarse_cost(uint32_t lambda_q8, int bits) {
+// Returns the MV's part of J in the downscaled search, from motus_se_bits of both components. They
+// have at most 19 bits each: (16,383 * 38) >> 8 = 2,431.
+MOTUS_HD uint32_t motus_downscaled_cost(uint32_t lambda_q8, int bits) {
     return motus_bits_cost(lambda_q8 / 4, bits);
 }
 
@@ -50,7 +50,7 @@ enum {
     MOTUS_WIDE_GROUPS = 4,   // groups whose MVs an MB tries
     MOTUS_WIDE_POINTS = 5,   // in a row or column around such an MV
     MOTUS_WIDE_SQUARE = 25,  // points
-    MOTUS_WIDE_BITS = 23 * 2 // of an MV: components are 4 * MOTUS_MAX_COARSE_REACH + 8 at most
+    MOTUS_WIDE_BITS = 23 * 2 // of an MV: components are 4 * MOTUS_ME_MAX_REACH + 8 at most
 };
 
 MOTUS_HD int motus_groups(int mbs) { return (mbs + MOTUS_GROUP - 1) / MOTUS_GROUP; }
@@ -79,8 +79,8 @@ MOTUS_HD MotusMv motus_wide_mv(MotusMv mv, int i) {
 // Returns a place near the downscaled picture at which `points` neighbouring blocks have the
 // samples of those from column or row `at` on: edges are repeated without end. size: of the
 // picture.
-MOTUS_HD int motus_coarse_place(int size, int at, int points) {
-    return motus_clip(1 - MOTUS_COARSE_BLOCK - points, size, at);
+MOTUS_HD int motus_downscaled_place(int size, int at, int points) {
+    return motus_clip(1 - MOTUS_DOWNSCALED_BLOCK - points, size, at);
 }
 
 // Returns the largest centre component within a limit: full samples, a multiple of 4.
@@ -97,20 +97,20 @@ MOTUS_HD MotusMv motus_mv_over(MotusMv mv, int to, int from) {
 
 // The MVs that candidates are made from.
 typedef struct MotusCentreSource {
-    const MotusMv *previous, *coarse; // one per MB; previous may be NULL
-    MotusMv median;                   // of previous; MV costs are relative to it
-    int limit_x, limit_y;             // from motus_centre_limit
+    const MotusMv *previous, *downscaled; // one per MB; previous may be NULL
+    MotusMv median;                       // of previous; MV costs are relative to it
+    int limit_x, limit_y;                 // from motus_centre_limit
     int mb_width, mb_height;
 } MotusCentreSource;
 
 // Candidates by number; the first of equals wins. Zero; `previous` of the 3x3 MBs around, in raster
-// order; the median; `coarse` of the 3x3 MBs; the 5x5 full-sample MVs around the MB's own coarse
+// order; the median; `downscaled` of the 3x3 MBs; the 5x5 full-sample MVs around the MB's own
 // MV, which is a multiple of four samples.
 enum {
     MOTUS_CENTRE_ZERO = 0,
     MOTUS_CENTRE_PREVIOUS = 1,
     MOTUS_CENTRE_MEDIAN = 10,
-    MOTUS_CENTRE_COARSE = 11,
+    MOTUS_CENTRE_DOWNSCALED = 11,
     MOTUS_CENTRE_FINE = 20,
     MOTUS_FINE_POINTS = 25,
     MOTUS_CENTRES = MOTUS_CENTRE_FINE + MOTUS_FINE_POINTS
@@ -137,8 +137,8 @@ MOTUS_HD int motus_centre_source(const MotusCentreSource *s, int mb_x, int mb_y,
         return 1;
     }
     if (i < MOTUS_CENTRE_FINE)
-        return motus_centre_around(s, s->coarse, mb_x, mb_y, i - MOTUS_CENTRE_COARSE, mv);
-    MotusMv own = s->coarse[mb_y * s->mb_width + mb_x];
+        return motus_centre_around(s, s->downscaled, mb_x, mb_y, i - MOTUS_CENTRE_DOWNSCALED, mv);
+    MotusMv own = s->downscaled[mb_y * s->mb_width + mb_x];
     i -= MOTUS_CENTRE_FINE;
     mv->x = (int16_t)(own.x + 4 * (i % 5 - 2));
     mv->y = (int16_t)(own.y + 4 * (i / 5 - 2));

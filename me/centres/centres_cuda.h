@@ -29,12 +29,11 @@ cudaError_t motus_centres_cuda(const MotusCentresPicture *picture, int n, void *
 cudaError_t motus_mvs_over_cuda(const MotusMv *mv, MotusMv *scaled, int n, const int *to, int lists,
                                 int from, cudaStream_t stream);
 
-// Makes the first two launches: coarse[k] gets the coarse MVs, one per MB, and median[k] the median
-// of `previous`, all in `memory`.
-size_t motus_coarse_cuda_bytes(int mb_width, int mb_height);
-cudaError_t motus_coarse_cuda(const MotusCentresPicture *picture, int n, void *memory,
-                              const MotusMv *coarse[MOTUS_CENTRES_LISTS],
-                              const MotusMv *median[MOTUS_CENTRES_LISTS], cudaStream_t stream);
+// Makes the first two launches: downscaled[k] gets the MVs of the downscaled search, one per MB,
+// and median[k] the median of `previous`, all in `memory`.
+cudaError_t motus_downscaled_cuda(const MotusCentresPicture *picture, int n, void *memory,
+                                  const MotusMv *downscaled[MOTUS_CENTRES_LISTS],
+                                  const MotusMv *median[MOTUS_CENTRES_LISTS], cudaStream_t stream);
 
 #ifdef __cplusplus
 }

@@ -30,10 +30,9 @@ static uint32_t satd_c(const uint8_t *a, ptrdiff_t a_stride, const uint8_t *b, p
 
 static const MotusPixelOps pixel_ops_c = {"c", sad_c, ssd_c, satd_c};
 
-const MotusPixelOps *motus_pixel_ops(int plain_c) {
+const MotusPixelOps *motus_pixel_ops(void) {
 #if defined(__x86_64__)
-    if (!plain_c && motus_cpu_flags() & MOTUS_CPU_AVX2) return &motus_pixel_ops_avx2;
+    if (motus_cpu_flags() & MOTUS_CPU_AVX2) return &motus_pixel_ops_avx2;
 #endif
-    (void)plain_c;
     return &pixel_ops_c;
 }

@@ -19,8 +19,8 @@ typedef struct MotusPixelOps {
     MotusPixelCompare satd;
 } MotusPixelOps;
 
-// Returns the fastest table that this CPU runs, or the plain C one.
-const MotusPixelOps *motus_pixel_ops(int plain_c);
+// Returns the fastest table that this CPU runs (motus_cpu_flags).
+const MotusPixelOps *motus_pixel_ops(void);
 extern const MotusPixelOps motus_pixel_ops_avx2;
 
 #endif

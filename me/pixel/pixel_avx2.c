@@ -1,24 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include <immintrin.h>
-#include <string.h>
-
 #include "me/pixel/pixel.h"
 #include "me/pixel/satd_avx2.h"
-
-// `width` (4, 8 or 16) bytes, zeros above.
-static inline __m128i load_row(const uint8_t *p, int width) {
-    if (width == 16) return _mm_loadu_si128((const __m128i *)p);
-    if (width == 8) return _mm_loadl_epi64((const __m128i *)p);
-    int32_t four;
-    memcpy(&four, p, sizeof four);
-    return _mm_cvtsi32_si128(four);
-}
 
 static inline uint32_t sad_of(const uint8_t *a, ptrdiff_t a_stride, const uint8_t *b,
                               ptrdiff_t b_stride, int width, int height) {
     __m128i sum = _mm_setzero_si128();
     for (int y = 0; y < height; y++, a += a_stride, b += b_stride)
-        sum = _mm_add_epi32(sum, _mm_sad_epu8(load_row(a, width), load_row(b, width)));
+        sum = _mm_add_epi32(
+            sum, _mm_sad_epu8(motus_load_row_avx2(a, width), motus_load_row_avx2(b, width)));
     return (uint32_t)(_mm_cvtsi128_si32(sum) + _mm_extract_epi32(sum, 2));
 }
 
@@ -26,8 +15,8 @@ static inline uint32_t ssd_of(const uint8_t *a, ptrdiff_t a_stride, const uint8_
                               ptrdiff_t b_stride, int width, int height) {
     __m256i sum = _mm256_setzero_si256(); // a lane gathers at most 16 rows of 2 * 255^2
     for (int y = 0; y < height; y++, a += a_stride, b += b_stride) {
-        __m256i d = _mm256_sub_epi16(_mm256_cvtepu8_epi16(load_row(a, width)),
-                                     _mm256_cvtepu8_epi16(load_row(b, width)));
+        __m256i d = _mm256_sub_epi16(_mm256_cvtepu8_epi16(motus_load_row_avx2(a, width)),
+                                     _mm256_cvtepu8_epi16(motus_load_row_avx2(b, width)));
         sum = _mm256_add_epi32(sum, _mm256_madd_epi16(d, d));
     }
     return motus_sum32_avx2(sum);
@@ -40,8 +29,8 @@ static inline uint32_t satd_of(const uint8_t *a, ptrdiff_t a_stride, const uint8
     for (int y = 0; y < height; y += 4) {
         __m256i d[4];
         for (int i = 0; i < 4; i++, a += a_stride, b += b_stride)
-            d[i] = _mm256_sub_epi16(motus_pairs_avx2(load_row(a, width)),
-                                    motus_pairs_avx2(load_row(b, width)));
+            d[i] = _mm256_sub_epi16(motus_pairs_avx2(motus_load_row_avx2(a, width)),
+                                    motus_pairs_avx2(motus_load_row_avx2(b, width)));
         sum = _mm256_add_epi32(sum, motus_satd_strip_avx2(d));
     }
     return motus_sum32_avx2(sum);

@@ -69,15 +69,6 @@ __device__ Row across(uint32_t left, uint32_t middle, uint32_t right) {
     return row;
 }
 
-// Returns h of six rows.
-__device__ uint32_t down_once(const Row r[TAPS]) {
-    uint32_t sum[2];
-    for (int k = 0; k < 2; k++)
-        sum[k] = six_tap(r[0].full[k], r[1].full[k], r[2].full[k], r[3].full[k], r[4].full[k],
-                         r[5].full[k]);
-    return round_once(sum);
-}
-
 // Returns the sums b of a column in two rows.
 __device__ int two_rows(const Row *r, int column) {
     const int word = column & 1;
@@ -118,13 +109,14 @@ __global__ void __launch_bounds__(32 * WARPS)
     uint8_t *out = to.full + y * to.stride + x;
 #pragma unroll
     for (int i = 0; i < ROWS; i++, out += to.stride) {
-        auto put = [&](int plane, uint32_t word) {
-            *reinterpret_cast<uint32_t *>(out + plane * to.plane) = word;
-        };
-        put(0, row[i + 2].word);
-        put(1, round_once(row[i + 2].half));
-        put(2, down_once(row + i));
-        put(3, down_twice(row + i));
+        *reinterpret_cast<uint32_t *>(out) = row[i + 2].word;
+        *reinterpret_cast<uint32_t *>(out + to.plane) = round_once(row[i + 2].half);
+        uint32_t down[2]; // sums h
+        for (int k = 0; k < 2; k++)
+            down[k] = six_tap(row[i].full[k], row[i + 1].full[k], row[i + 2].full[k],
+                              row[i + 3].full[k], row[i + 4].full[k], row[i + 5].full[k]);
+        *reinterpret_cast<uint32_t *>(out + 2 * to.plane) = round_once(down);
+        *reinterpret_cast<uint32_t *>(out + 3 * to.plane) = down_twice(row + i);
     }
 }
 

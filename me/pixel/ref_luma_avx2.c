@@ -32,18 +32,6 @@ static inline __m256i six_tap_twice(__m256i ef, __m256i gh, __m256i ij) {
     return _mm256_srai_epi32(_mm256_add_epi32(sum, _mm256_set1_epi32(512)), 10);
 }
 
-static inline __m256i j_of(const int16_t *s) {
-    __m256i v[6];
-    for (int i = 0; i < 6; i++) v[i] = _mm256_loadu_si256((const __m256i *)(s + i));
-    __m256i low =
-        six_tap_twice(_mm256_unpacklo_epi16(v[0], v[1]), _mm256_unpacklo_epi16(v[2], v[3]),
-                      _mm256_unpacklo_epi16(v[4], v[5]));
-    __m256i high =
-        six_tap_twice(_mm256_unpackhi_epi16(v[0], v[1]), _mm256_unpackhi_epi16(v[2], v[3]),
-                      _mm256_unpackhi_epi16(v[4], v[5]));
-    return _mm256_packs_epi32(low, high);
-}
-
 // n is a multiple of 16; reads up to 16 samples beyond what it needs.
 static void half_row_avx2(const uint8_t *const row[6], uint8_t *b, uint8_t *h, uint8_t *j, int n) {
     int16_t sum[MOTUS_LUMA_SLICE + 32]; // vertical sums of columns -2 .. n + 13
@@ -58,7 +46,14 @@ static void half_row_avx2(const uint8_t *const row[6], uint8_t *b, uint8_t *h, u
         store16(b + x, round_once(six_tap(load16(g - 2), load16(g - 1), load16(g), load16(g + 1),
                                           load16(g + 2), load16(g + 3))));
         store16(h + x, round_once(_mm256_loadu_si256((const __m256i *)(sum + x + 2))));
-        store16(j + x, j_of(sum + x));
+        __m256i v[6];
+        for (int i = 0; i < 6; i++) v[i] = _mm256_loadu_si256((const __m256i *)(sum + x + i));
+        store16(j + x, _mm256_packs_epi32(six_tap_twice(_mm256_unpacklo_epi16(v[0], v[1]),
+                                                        _mm256_unpacklo_epi16(v[2], v[3]),
+                                                        _mm256_unpacklo_epi16(v[4], v[5])),
+                                          six_tap_twice(_mm256_unpackhi_epi16(v[0], v[1]),
+                                                        _mm256_unpackhi_epi16(v[2], v[3]),
+                                                        _mm256_unpackhi_epi16(v[4], v[5]))));
     }
 }
 

@@ -5,10 +5,16 @@
 
 #include <immintrin.h>
 #include <stdint.h>
+#include <string.h>
 
-// Operand of _mm256_mpsadbw_epu8, the same for both halves: bytes 4x .. 4x + 3 of the second
-// argument against the first from byte 4 * shift (0 or 1).
-#define MOTUS_MPSAD(x, shift) (((x) | (shift) << 2) * 9)
+// Loads `width` (4, 8 or 16) bytes, zeros above.
+static inline __m128i motus_load_row_avx2(const uint8_t *p, int width) {
+    if (width == 16) return _mm_loadu_si128((const __m128i *)p);
+    if (width == 8) return _mm_loadl_epi64((const __m128i *)p);
+    int32_t four;
+    memcpy(&four, p, sizeof four);
+    return _mm_cvtsi32_si128(four);
+}
 
 // Returns the sum of the eight 32-bit lanes.
 static inline uint32_t motus_sum32_avx2(__m256i v) {

@@ -13,11 +13,6 @@ namespace {
 constexpr int INDEX_BITS = 15; // of a key, under J, which is below 2^17
 constexpr uint32_t INDEX_MASK = (1u << INDEX_BITS) - 1;
 
-// The minima of a lane.
-struct Best {
-    uint32_t key[MOTUS_BLOCKS];
-};
-
 __device__ uint32_t min3(uint32_t a, uint32_t b, uint32_t c) { return __vimin3_u32(a, b, c); }
 
 // Merges sums on the multiply-add pipe, which VABSDIFF4 and minima leave idle. The multipliers are
@@ -59,19 +54,6 @@ struct Keys8x8 {
     }
 };
 
-// Updates the minima with 8x8 block (X, Y) of two points.
-template <int X, int Y> __device__ void take_8x8(Best &best, const Keys8x8 &p, const Keys8x8 &q) {
-    uint32_t *k44 = best.key + MOTUS_BLOCK_4x4 + 8 * Y + 2 * X,
-             *k48 = best.key + MOTUS_BLOCK_4x8 + 4 * Y + 2 * X;
-    uint32_t *k84 = best.key + MOTUS_BLOCK_8x4 + 4 * Y + X,
-             *k88 = best.key + MOTUS_BLOCK_8x8 + 2 * Y + X;
-    k44[0] = min3(k44[0], p.a, q.a), k44[1] = min3(k44[1], p.b, q.b);
-    k44[4] = min3(k44[4], p.e, q.e), k44[5] = min3(k44[5], p.f, q.f);
-    k84[0] = min3(k84[0], p.ab, q.ab), k84[2] = min3(k84[2], p.ef, q.ef);
-    k48[0] = min3(k48[0], p.ae, q.ae), k48[1] = min3(k48[1], p.bf, q.bf);
-    k88[0] = min3(k88[0], p.all, q.all);
-}
-
 // Keys of the five largest blocks, from those of the 8x8 blocks.
 struct Whole {
     uint32_t top, bottom, left, right, all;
@@ -83,13 +65,6 @@ struct Whole {
         all = m.add(m.subtract(bottom, p.word), top);
     }
 };
-
-__device__ void take_whole(Best &best, const Whole &p, const Whole &q) {
-    uint32_t *k = best.key;
-    k[0] = min3(k[0], p.all, q.all);
-    k[1] = min3(k[1], p.top, q.top), k[2] = min3(k[2], p.bottom, q.bottom);
-    k[3] = min3(k[3], p.left, q.left), k[4] = min3(k[4], p.right, q.right);
-}
 
 // Addresses of 16 samples from byte `at` of a window row (fill_window), in two aligned halves.
 struct Column {
@@ -142,7 +117,7 @@ __device__ void sum_8x8(uint32_t (*sum)[4], const Source<X, Y> &source, const Co
 
 // Updates the minima with 8x8 block (X, Y) of all points. LARGE: without smaller blocks.
 template <int X, int Y, int N, int C, int PITCH, bool LARGE>
-__device__ void take_blocks(Best &best, const Merge &m, const uint32_t *mb,
+__device__ void take_blocks(uint32_t (&best)[MOTUS_BLOCKS], const Merge &m, const uint32_t *mb,
                             const Column (&column)[C], Point (&point)[N]) {
     Source<X, Y> source(mb);
     uint32_t sum[N][4];
@@ -152,14 +127,22 @@ __device__ void take_blocks(Best &best, const Merge &m, const uint32_t *mb,
 #pragma unroll
     for (int n = 0; n < N; n += 2) {
         if (LARGE) {
-            uint32_t *key = &best.key[MOTUS_BLOCK_8x8 + 2 * Y + X];
+            uint32_t *key = &best[MOTUS_BLOCK_8x8 + 2 * Y + X];
             uint32_t &p = point[n].all[2 * Y + X], &q = point[n + 1].all[2 * Y + X];
             p = m.key(sum[n][0], point[n].word), q = m.key(sum[n + 1][0], point[n + 1].word);
             *key = min3(*key, p, q);
             continue;
         }
         Keys8x8 p(m, sum[n], point[n].word), q(m, sum[n + 1], point[n + 1].word);
-        take_8x8<X, Y>(best, p, q);
+        uint32_t *k44 = best + MOTUS_BLOCK_4x4 + 8 * Y + 2 * X,
+                 *k48 = best + MOTUS_BLOCK_4x8 + 4 * Y + 2 * X;
+        uint32_t *k84 = best + MOTUS_BLOCK_8x4 + 4 * Y + X,
+                 *k88 = best + MOTUS_BLOCK_8x8 + 2 * Y + X;
+        k44[0] = min3(k44[0], p.a, q.a), k44[1] = min3(k44[1], p.b, q.b);
+        k44[4] = min3(k44[4], p.e, q.e), k44[5] = min3(k44[5], p.f, q.f);
+        k84[0] = min3(k84[0], p.ab, q.ab), k84[2] = min3(k84[2], p.ef, q.ef);
+        k48[0] = min3(k48[0], p.ae, q.ae), k48[1] = min3(k48[1], p.bf, q.bf);
+        k88[0] = min3(k88[0], p.all, q.all);
         point[n].all[2 * Y + X] = p.all, point[n + 1].all[2 * Y + X] = q.all;
     }
 }
@@ -167,14 +150,20 @@ __device__ void take_blocks(Best &best, const Merge &m, const uint32_t *mb,
 // Updates the minima with an even number N of points: each of C columns has N / C, one below the
 // other. mb: the 64 source words in shared memory. LARGE: only blocks from 8x8 up.
 template <int PITCH, bool LARGE = false, int N, int C>
-__device__ void take_points(Best &best, const Merge &m, const uint32_t *mb,
+__device__ void take_points(uint32_t (&best)[MOTUS_BLOCKS], const Merge &m, const uint32_t *mb,
                             const Column (&column)[C], Point (&point)[N]) {
     take_blocks<0, 0, N, C, PITCH, LARGE>(best, m, mb, column, point);
     take_blocks<1, 0, N, C, PITCH, LARGE>(best, m, mb, column, point);
     take_blocks<0, 1, N, C, PITCH, LARGE>(best, m, mb, column, point);
     take_blocks<1, 1, N, C, PITCH, LARGE>(best, m, mb, column, point);
 #pragma unroll
-    for (int n = 0; n < N; n += 2) take_whole(best, Whole(m, point[n]), Whole(m, point[n + 1]));
+    for (int n = 0; n < N; n += 2) {
+        const Whole p(m, point[n]), q(m, point[n + 1]);
+        uint32_t *k = best;
+        k[0] = min3(k[0], p.all, q.all);
+        k[1] = min3(k[1], p.top, q.top), k[2] = min3(k[2], p.bottom, q.bottom);
+        k[3] = min3(k[3], p.left, q.left), k[4] = min3(k[4], p.right, q.right);
+    }
 }
 
 } // namespace

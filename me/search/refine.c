@@ -83,18 +83,6 @@ const MotusRefineOps *motus_refine_ops(void) {
     return &refine_ops_c;
 }
 
-typedef struct Refinement {
-    const MotusMbJob *job;
-    const MotusRefineOps *ops;
-    MotusRefineCur cur;
-} Refinement;
-
-// Returns the mask of the rows of 4x4 blocks that block b covers.
-static unsigned rows_of(int b) {
-    const MotusBlock *block = &motus_blocks[b];
-    return ((1u << block->height / 4) - 1) << block->y / 4;
-}
-
 // An MV, then its eight neighbours in raster order of (dy, dx).
 typedef struct Trials {
     MotusMv mv[MOTUS_REFINE_TRIALS];
@@ -102,123 +90,78 @@ typedef struct Trials {
     MotusTaps taps[MOTUS_REFINE_TRIALS];
 } Trials;
 
-// One component of the three MVs around a centre: bits of its code, full and fractional part of the
-// position it points at.
-typedef struct Component {
-    int16_t mv[3];
-    int bits[3], full[3], fraction[3];
-} Component;
-
-static Component components(int centre, int step, int predictor, int corner, int size) {
-    Component c;
-    for (int i = 0; i < 3; i++) {
-        int v = centre + (i - 1) * step;
-        c.mv[i] = (int16_t)v;
-        c.bits[i] = motus_se_bits(v - predictor);
-        c.full[i] = motus_ref_luma_clip(size, corner + (v >> 2));
-        c.fraction[i] = v & 3;
-    }
-    return c;
-}
-
 static void fill_trials(const MotusMbJob *job, MotusMv centre, int step, Trials *t) {
+    static const uint8_t trial_at[MOTUS_REFINE_TRIALS] = {1, 2, 3, 4, 0, 5, 6, 7, 8};
     const MotusRefLuma *ref = job->ref;
-    Component x = components(centre.x, step, job->predictor.x, job->x, ref->width);
-    Component y = components(centre.y, step, job->predictor.y, job->y, ref->height);
+    const int middle[2] = {centre.x, centre.y}, predictor[2] = {job->predictor.x, job->predictor.y},
+              corner[2] = {job->x, job->y}, size[2] = {ref->width, ref->height};
+    int mv[2][3], bits[2][3], full[2][3]; // of x and y; full: the full sample it points at
+    for (int d = 0; d < 2; d++)
+        for (int i = 0; i < 3; i++) {
+            mv[d][i] = middle[d] + (i - 1) * step;
+            bits[d][i] = motus_se_bits(mv[d][i] - predictor[d]);
+            full[d][i] = motus_ref_luma_clip(size[d], corner[d] + (mv[d][i] >> 2));
+        }
     for (int i = 0; i < MOTUS_REFINE_TRIALS; i++) {
-        static const uint8_t trial_at[MOTUS_REFINE_TRIALS] = {1, 2, 3, 4, 0, 5, 6, 7, 8};
-        int k = trial_at[i], dx = i % 3, dy = i / 3;
-        const uint8_t *full = ref->plane[0] + y.full[dy] * ref->stride + x.full[dx];
-        const ptrdiff_t *offset = ref->tap[4 * y.fraction[dy] + x.fraction[dx]];
-        t->mv[k] = (MotusMv){x.mv[dx], y.mv[dy]};
-        t->mv_cost[k] = motus_bits_cost(job->lambda_q8, x.bits[dx] + y.bits[dy]);
-        t->taps[k].tap[0] = full + offset[0];
-        t->taps[k].tap[1] = full + offset[1];
+        const int k = trial_at[i], dx = i % 3, dy = i / 3;
+        const uint8_t *at = ref->plane[0] + full[1][dy] * ref->stride + full[0][dx];
+        const ptrdiff_t *offset = ref->tap[4 * (mv[1][dy] & 3) + (mv[0][dx] & 3)];
+        t->mv[k] = (MotusMv){(int16_t)mv[0][dx], (int16_t)mv[1][dy]};
+        t->mv_cost[k] = motus_bits_cost(job->lambda_q8, bits[0][dx] + bits[1][dy]);
+        t->taps[k].tap[0] = at + offset[0];
+        t->taps[k].tap[1] = at + offset[1];
     }
 }
 
-// Moves block b to the trial of least cost, above its number counted from `first`, if that is
-// better.
-static void move(MotusMbMotion *motion, int b, const Trials *t, int first, uint32_t least) {
-    const uint32_t cost = least >> MOTUS_TRIAL_BITS;
-    if (cost >= motion->cost[b]) return;
-    motion->cost[b] = cost;
-    motion->mv[b] = t->mv[first + (int)(least & ((1u << MOTUS_TRIAL_BITS) - 1))];
-}
-
-// Returns the least cost of block b among the n trials from `first` on, as least_of_mb does.
-static uint32_t least_of_block(const Refinement *r, int b, const Trials *t, int first, int n) {
-    uint32_t satd[MOTUS_REFINE_TRIALS], least = UINT32_MAX;
-    r->ops->satd_block(&r->cur, &motus_blocks[b], t->taps + first, n, r->job->ref->stride, satd);
-    for (int k = 0; k < n; k++) {
-        const uint32_t cost = (satd[k] + t->mv_cost[first + k]) << MOTUS_TRIAL_BITS | (uint32_t)k;
-        least = cost < least ? cost : least;
-    }
-    return least;
-}
-
-// Moves every block of `group`, a mask of blocks with the same MV, to the best of the neighbours
-// `step` quarter samples away.
-static void refine_group(const Refinement *r, uint64_t group, int step, MotusMbMotion *motion) {
-    Trials t;
-    uint32_t least[MOTUS_BLOCKS];
-    const int b = __builtin_ctzll(group),
-              first = step == 2 ? 0 : 1, // the first step has measured the MV
+// Moves each block to the best of the neighbours `step` quarter samples away. Blocks with the same
+// MV are a group, formed before any block moves.
+static void refine_step(const MotusMbJob *job, const MotusRefineOps *ops, const MotusRefineCur *cur,
+                        uint64_t blocks, int step, MotusMbMotion *motion) {
+    const ptrdiff_t stride = job->ref->stride;
+    const int first = step == 2 ? 0 : 1, // the first step has measured the MV
         n = MOTUS_REFINE_TRIALS - first;
-    fill_trials(r->job, motion->mv[b], step, &t);
-    if (!(group & (group - 1))) {
-        move(motion, b, &t, first, least_of_block(r, b, &t, first, n));
-        return;
-    }
-    unsigned rows = 0;
-    for (uint64_t left = group; left; left &= left - 1) rows |= rows_of(__builtin_ctzll(left));
-    r->ops->least_of_mb(&r->cur, t.taps + first, t.mv_cost + first, n, r->job->ref->stride, rows,
-                        least);
-    for (uint64_t left = group; left; left &= left - 1)
-        move(motion, __builtin_ctzll(left), &t, first, least[__builtin_ctzll(left)]);
-}
-
-static void refine_step(const Refinement *r, uint64_t blocks, int step, MotusMbMotion *motion) {
-    MotusMv start[MOTUS_BLOCKS]; // groups are formed before any block moves
+    MotusMv start[MOTUS_BLOCKS];
     memcpy(start, motion->mv, sizeof start);
     while (blocks) {
-        uint64_t group = r->ops->same(start, __builtin_ctzll(blocks)) & blocks;
+        const int one = __builtin_ctzll(blocks);
+        uint64_t group = ops->same(start, one) & blocks;
+        uint32_t least[MOTUS_BLOCKS]; // cost above the trial's number, counted from `first`
+        Trials t;
         blocks &= ~group;
-        refine_group(r, group, step, motion);
+        fill_trials(job, start[one], step, &t);
+        if (group & (group - 1)) {
+            ops->least_of_mb(cur, t.taps + first, t.mv_cost + first, n, stride,
+                             motus_rows_of(group), least);
+        } else {
+            uint32_t satd[MOTUS_REFINE_TRIALS];
+            least[one] = UINT32_MAX;
+            ops->satd_block(cur, &motus_blocks[one], t.taps + first, n, stride, satd);
+            for (int k = 0; k < n; k++) {
+                const uint32_t cost = (satd[k] + t.mv_cost[first + k]) << MOTUS_TRIAL_BITS;
+                if ((cost | (uint32_t)k) < least[one]) least[one] = cost | (uint32_t)k;
+            }
+        }
+        for (; group; group &= group - 1) {
+            const int b = __builtin_ctzll(group);
+            const uint32_t cost = least[b] >> MOTUS_TRIAL_BITS;
+            if (cost >= motion->cost[b]) continue;
+            motion->cost[b] = cost;
+            motion->mv[b] = t.mv[first + (int)(least[b] & ((1u << MOTUS_TRIAL_BITS) - 1))];
+        }
     }
-}
-
-static void measure_sad(const MotusMbJob *job, const MotusPixelOps *pixel, int b,
-                        MotusMbMotion *motion) {
-    const MotusBlock *block = &motus_blocks[b];
-    int x = block->x, y = block->y, w = block->width, h = block->height;
-    uint8_t buffer[256];
-    ptrdiff_t stride = 16;
-    const uint8_t *pred = motus_ref_luma_block(job->ref, job->x + x, job->y + y, motion->mv[b], w,
-                                               h, buffer, &stride);
-    motion->sad[b] = (uint16_t)pixel->sad(job->cur + y * job->cur_stride + x, job->cur_stride, pred,
-                                          stride, w, h);
 }
 
 void motus_refine_blocks(const MotusMbJob *job, MotusSubpel subpel, const MotusRefineOps *ops,
                          uint64_t blocks, MotusMbMotion *motion) {
-    Refinement r;
+    MotusRefineCur cur;
     if (subpel == MOTUS_SUBPEL_FULL) return;
     if (subpel == MOTUS_SUBPEL_BEST) {
         motus_refine_best(job, ops, blocks, motion);
         return;
     }
-    r.job = job, r.ops = ops;
     for (uint64_t left = blocks; left; left &= left - 1)
         motion->cost[__builtin_ctzll(left)] = UINT32_MAX; // SAD costs do not count any more
-    ops->prepare(&r.cur, job->cur, job->cur_stride);
-    refine_step(&r, blocks, 2, motion);
-    if (subpel == MOTUS_SUBPEL_QUARTER) refine_step(&r, blocks, 1, motion);
-}
-
-void motus_refine_mb(const MotusMbJob *job, MotusSubpel subpel, const MotusRefineOps *ops,
-                     const MotusPixelOps *pixel, MotusMbMotion *motion) {
-    uint64_t blocks = motus_blocks_of(job->modes);
-    motus_refine_blocks(job, subpel, ops, blocks, motion);
-    for (; blocks; blocks &= blocks - 1) measure_sad(job, pixel, __builtin_ctzll(blocks), motion);
+    ops->prepare(&cur, job->cur, job->cur_stride);
+    refine_step(job, ops, &cur, blocks, 2, motion);
+    if (subpel == MOTUS_SUBPEL_QUARTER) refine_step(job, ops, &cur, blocks, 1, motion);
 }

@@ -1,4 +1,5 @@
-// Half- and quarter-sample refinement of all 41 blocks by SATD + MV cost; equals motus_refine_mb.
+// Half- and quarter-sample refinement of all 41 blocks by SATD + MV cost; equals
+// motus_refine_blocks.
 //
 // Blocks with the same MV share the SATDs of their 4x4 blocks (an MB of preset medium has 14 blocks
 // at two MVs). A round has three steps. A warp per MB lists its different MVs and the 4x4 blocks
@@ -54,26 +55,9 @@ __device__ uint32_t cells_of(int block) {
     return 1u << (block - 25);
 }
 
-// Equals motus_blocks_of.
-__device__ uint64_t blocks_of_modes(uint32_t modes) {
-    constexpr int first[MOTUS_MODES + 1] = {MOTUS_BLOCK_16x16, MOTUS_BLOCK_16x8, MOTUS_BLOCK_8x16,
-                                            MOTUS_BLOCK_8x8,   MOTUS_BLOCK_8x4,  MOTUS_BLOCK_4x8,
-                                            MOTUS_BLOCK_4x4,   MOTUS_BLOCKS};
-    uint64_t blocks = 0;
-#pragma unroll
-    for (int m = 0; m < MOTUS_MODES; m++)
-        if (modes >> m & 1) blocks |= (1ull << first[m + 1]) - (1ull << first[m]);
-    return blocks;
-}
-
 // The items of a block's MV: they begin with `first` and are the 4x4 blocks `cells`.
 struct Where {
     uint16_t first, cells;
-};
-
-// Values of an item's positions, two per word.
-struct Values {
-    uint32_t word[WORDS];
 };
 
 template <bool SADS> struct Tile {
@@ -83,7 +67,8 @@ template <bool SADS> struct Tile {
     MotusMv predictor[TILE];
     uint32_t mv[TILE * ITEMS]; // motus_mv_word of items; MB m's begin at m * ITEMS
     uint8_t cell[TILE * ITEMS];
-    Values satd[TILE * ITEMS], sad[SADS ? TILE * ITEMS : 1];
+    // Values of an item's positions, two per word.
+    uint32_t satd[TILE * ITEMS][WORDS], sad[SADS ? TILE * ITEMS : 1][WORDS];
     Where where[TILE][MOTUS_BLOCKS];
     uint32_t best[TILE][MOTUS_BLOCKS];   // cost << 4 | position
     uint16_t entry[TILE * MOTUS_BLOCKS]; // MB << 8 | block, largest blocks first
@@ -100,10 +85,16 @@ __device__ int own_block(int h) { return motus_lane() + 32 * h; }
 
 template <bool SADS> __device__ Own begin(Tile<SADS> &tile, const Job &job, int m, int mb) {
     const MotusSearchPicture &p = job.picture;
+    constexpr int first[MOTUS_MODES + 1] = {MOTUS_BLOCK_16x16, MOTUS_BLOCK_16x8, MOTUS_BLOCK_8x16,
+                                            MOTUS_BLOCK_8x8,   MOTUS_BLOCK_8x4,  MOTUS_BLOCK_4x8,
+                                            MOTUS_BLOCK_4x4,   MOTUS_BLOCKS};
     uint64_t mask = 0;
-    if (mb < job.n_mb)
-        mask = blocks_of_modes(job.modes) &
-               (job.wanted.mask ? job.wanted.mask[(size_t)mb * job.wanted.pitch] : ~0ull);
+    if (mb < job.n_mb) {
+#pragma unroll
+        for (int mode = 0; mode < MOTUS_MODES; mode++)
+            if (job.modes >> mode & 1) mask |= (1ull << first[mode + 1]) - (1ull << first[mode]);
+        mask &= job.wanted.mask ? job.wanted.mask[(size_t)mb * job.wanted.pitch] : ~0ull;
+    }
     Own own;
     uint32_t which[2];
 #pragma unroll
@@ -227,43 +218,37 @@ __device__ void measure(Tile<SADS> &tile, const Job &job, int first_mb, int numb
             const Block samples = STEP == 2 ? half_position(grid, 2 * w + i)
                                             : quarter_position(grid, 2 * w + i, even);
             // The second round knows the SATD of its MV.
-            if (STEP == 2 || 2 * w + i) satds |= satd(cur, samples) << (16 * i);
+            if (STEP == 2 || 2 * w + i) satds |= motus_words_satd(cur.row, samples.row) << (16 * i);
             if (SADS) sads |= sad(cur, samples) << (16 * i);
         }
         if (!mine) continue;
-        tile.satd[item].word[w] = satds;
-        if (SADS) tile.sad[item].word[w] = sads;
+        tile.satd[item][w] = satds;
+        if (SADS) tile.sad[item][w] = sads;
     }
 }
 
-// Sums of a block's values. Those of eight 4x4 blocks fit in 16 bits (65,280), so two positions add
-// up in a word; sixteen blocks are summed in two halves.
-struct Sums {
-    uint32_t half[2][WORDS];
-
-    __device__ Sums(const Values *values, Where where, uint32_t cells) {
+// Sums a block's values. Those of eight 4x4 blocks fit in 16 bits (65,280), so two positions add up
+// in a word; sixteen blocks are summed in two halves.
+__device__ void sum_values(uint32_t half[2][WORDS], const uint32_t (*values)[WORDS], Where where,
+                           uint32_t cells) {
 #pragma unroll
-        for (int i = 0; i < 2 * WORDS; i++) half[i / WORDS][i % WORDS] = 0;
+    for (int i = 0; i < 2 * WORDS; i++) half[i / WORDS][i % WORDS] = 0;
 #pragma unroll
-        for (int h = 0; h < 2; h++)
-            for (uint32_t left = cells & (h ? 0xFF00u : 0xFFu); left; left &= left - 1) {
-                const uint32_t below = (left & (0u - left)) - 1;
-                const uint32_t *word = values[where.first + __popc(where.cells & below)].word;
+    for (int h = 0; h < 2; h++)
+        for (uint32_t left = cells & (h ? 0xFF00u : 0xFFu); left; left &= left - 1) {
+            const uint32_t below = (left & (0u - left)) - 1;
+            const uint32_t *word = values[where.first + __popc(where.cells & below)];
 #pragma unroll
-                for (int w = 0; w < WORDS; w++) half[h][w] += word[w];
-            }
-    }
-    __device__ uint32_t of(int k) const {
-        const int shift = 16 * (k & 1);
-        return (half[0][k / 2] >> shift & 0xFFFF) + (half[1][k / 2] >> shift & 0xFFFF);
-    }
-};
+            for (int w = 0; w < WORDS; w++) half[h][w] += word[w];
+        }
+}
 
 // Chooses the cheapest position of a block, the first of equals.
 template <int STEP, bool SADS> __device__ void judge(Tile<SADS> &tile, int number) {
     const int entry = tile.entry[number], m = entry >> 8, block = entry & 255;
     const Where where = tile.where[m][block];
-    const Sums sums(tile.satd, where, cells_of(block));
+    uint32_t half[2][WORDS];
+    sum_values(half, tile.satd, where, cells_of(block));
     const MotusMv mv = motus_mv_of_word(tile.mv[where.first]), predictor = tile.predictor[m];
     const uint32_t lambda = tile.lambda[m];
     int bits_x[3], bits_y[3];
@@ -276,7 +261,10 @@ template <int STEP, bool SADS> __device__ void judge(Tile<SADS> &tile, int numbe
 #pragma unroll
     for (int k = STEP == 2 ? 0 : 1; k < POSITIONS; k++) {
         const int dx = k ? motus_neighbour_dx(k - 1) : 0, dy = k ? motus_neighbour_dy(k - 1) : 0;
-        const uint32_t cost = sums.of(k) + motus_bits_cost(lambda, bits_x[dx + 1] + bits_y[dy + 1]);
+        const int shift = 16 * (k & 1);
+        const uint32_t satd =
+            (half[0][k / 2] >> shift & 0xFFFF) + (half[1][k / 2] >> shift & 0xFFFF);
+        const uint32_t cost = satd + motus_bits_cost(lambda, bits_x[dx + 1] + bits_y[dy + 1]);
         key = min(key, cost << 4 | (uint32_t)k);
     }
     tile.best[m][block] = key;
@@ -330,7 +318,7 @@ __global__ void __launch_bounds__(THREADS, 4) refine_kernel(const __grid_constan
         for (uint32_t left = cells_of(block); left; left &= left - 1) {
             const Where where = tile.where[m][block];
             const uint32_t below = (left & (0u - left)) - 1;
-            sad += tile.sad[where.first + __popc(where.cells & below)].word[at_mv / 2] >>
+            sad += tile.sad[where.first + __popc(where.cells & below)][at_mv / 2] >>
                        (16 * (at_mv & 1)) &
                    0xFFFF;
         }

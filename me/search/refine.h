@@ -3,7 +3,6 @@
 #ifndef ME_SEARCH_REFINE_H
 #define ME_SEARCH_REFINE_H
 
-#include "me/pixel/pixel.h"
 #include "me/search/search.h"
 
 // The current MB, prepared for SATDs.
@@ -48,16 +47,9 @@ typedef struct MotusRefineOps {
                   uint32_t at);
 } MotusRefineOps;
 
-// Returns the fastest table that this CPU runs.
+// Returns the fastest table that this CPU runs (motus_cpu_flags).
 const MotusRefineOps *motus_refine_ops(void);
 extern const MotusRefineOps motus_refine_ops_avx2;
-
-// Refines each block of job->modes by SATD + MV cost: from its integer motion->mv to the best of
-// the eight half-sample neighbours, then (with MOTUS_SUBPEL_QUARTER) of the eight quarter-sample
-// ones. The centre wins ties, then the first in raster order of (dy, dx). MOTUS_SUBPEL_BEST:
-// motus_refine_best. Writes mv, cost (over SATD) and sad.
-void motus_refine_mb(const MotusMbJob *job, MotusSubpel subpel, const MotusRefineOps *ops,
-                     const MotusPixelOps *pixel, MotusMbMotion *motion);
 
 // Returns the mask of the blocks of a mask of modes.
 static inline uint64_t motus_blocks_of(uint32_t modes) {
@@ -67,28 +59,34 @@ static inline uint64_t motus_blocks_of(uint32_t modes) {
     return blocks;
 }
 
-// The same for a mask of blocks of any mode, without SADs.
+// Returns the mask of the rows of 4x4 blocks that a mask of blocks covers.
+static inline unsigned motus_rows_of(uint64_t blocks) {
+    unsigned rows = 0;
+    for (; blocks; blocks &= blocks - 1) {
+        const MotusBlock *block = &motus_blocks[__builtin_ctzll(blocks)];
+        rows |= ((1u << block->height / 4) - 1) << block->y / 4;
+    }
+    return rows;
+}
+
+// Refines a mask of blocks by SATD + MV cost: each from its integer motion->mv to the best of the
+// eight half-sample neighbours, then (with MOTUS_SUBPEL_QUARTER) of the eight quarter-sample ones.
+// The centre wins ties, then the first in raster order of (dy, dx). MOTUS_SUBPEL_BEST:
+// motus_refine_best. Writes mv and cost (over SATD), not sad; nothing with MOTUS_SUBPEL_FULL.
 void motus_refine_blocks(const MotusMbJob *job, MotusSubpel subpel, const MotusRefineOps *ops,
                          uint64_t blocks, MotusMbMotion *motion);
 
 #define MOTUS_MOST_RINGS 16  // of a round of motus_refine_best
 #define MOTUS_ENOUGH_RINGS 8 // of its first two rounds: the second adds none beyond them
 
-// Returns the blocks around whose MVs motus_refine_best looks for better ones: all but 4x4 blocks,
-// which take what others find, if blocks of 8x4 or 4x8 are among them.
-static inline uint64_t motus_ring_blocks(uint64_t blocks) {
-    const uint64_t larger = blocks & ((1ull << MOTUS_BLOCK_4x4) - 1);
-    return larger >> MOTUS_BLOCK_8x4 ? larger : blocks;
-}
-
 // Refines a mask of blocks together. Every position is measured for all of them: their integer MVs,
 // the predictor rounded to whole samples, rounds of rings, the predictor. A ring is the eight
 // positions around a block's best MV before the round, in raster order. The first round has those
-// 1/2 sample around motus_ring_blocks, the second 1/2 around blocks up to 8x8 that the first moved,
-// the third 1/4 around motus_ring_blocks: the first MOTUS_MOST_RINGS different ones in the order of
-// the blocks; the second round MOTUS_ENOUGH_RINGS less those of the first. A position counts if it
-// is at most range + 3/4 samples from the centre. The least cost wins; of equal costs the one that
-// was measured first. Writes mv and cost.
+// 1/2 sample around all blocks (without 4x4 blocks if blocks of 8x4 or 4x8 are among them), the
+// second 1/2 around blocks up to 8x8 that the first moved, the third 1/4 as the first: the first
+// MOTUS_MOST_RINGS different ones in the order of the blocks; the second round MOTUS_ENOUGH_RINGS
+// less those of the first. A position counts if it is at most range + 3/4 samples from the centre.
+// The least cost wins; of equal costs the one that was measured first. Writes mv and cost.
 void motus_refine_best(const MotusMbJob *job, const MotusRefineOps *ops, uint64_t blocks,
                        MotusMbMotion *motion);
 

@@ -26,26 +26,20 @@ typedef struct Rings {
     uint32_t seen[SEEN];
 } Rings;
 
-// True if the place was not measured, as far as is remembered; remembers it.
-static int is_new(Rings *r, int x, int y, uint32_t place) {
-    uint32_t *entry = &r->seen[(y & 15) << 5 | (x & 31)];
-    if (*entry == place + 1) return 0;
-    *entry = place + 1;
-    return 1;
-}
-
-// Measures an MV and offers it to all blocks.
+// Measures an MV and offers it to all blocks, unless it is known to have been measured.
 static void try_mv(Rings *r, int mv_x, int mv_y) {
     const MotusMbJob *job = r->job;
     const MotusRefLuma *ref = job->ref;
     const int x = mv_x - job->centre.x + r->reach, y = mv_y - job->centre.y + r->reach;
     if (x < 0 || y < 0 || x > 2 * r->reach || y > 2 * r->reach) return;
     const uint32_t place = (uint32_t)y << AXIS_BITS | (uint32_t)x;
-    if (!is_new(r, x, y, place)) return;
+    uint32_t *seen = &r->seen[(y & 15) << 5 | (x & 31)];
+    if (*seen == place + 1) return;
+    *seen = place + 1;
     const MotusMv mv = {(int16_t)mv_x, (int16_t)mv_y};
     MotusTaps taps;
-    motus_ref_luma_taps(ref, job->x, job->y, mv, taps.tap);
     uint32_t satd[MOTUS_BLOCKS];
+    motus_ref_luma_taps(ref, job->x, job->y, mv, taps.tap);
     r->ops->satd_mb(&r->cur, &taps, ref->stride, r->rows, satd);
     r->ops->offer(&r->best, satd, motus_mv_cost(job->lambda_q8, mv, job->predictor), place);
 }
@@ -76,33 +70,28 @@ static int try_rings(Rings *r, uint64_t blocks, int step, int most) {
     return n;
 }
 
-// Tries the rings of all rounds.
-static void try_rounds(Rings *r, uint64_t blocks) {
-    uint32_t before[MOTUS_BLOCK_8x4];
-    uint64_t moved = 0;
-    memcpy(before, r->best.at, sizeof before);
-    const int rings = try_rings(r, blocks, 2, MOTUS_MOST_RINGS);
-    for (int b = 0; b < MOTUS_BLOCK_8x4; b++) moved |= (uint64_t)(r->best.at[b] != before[b]) << b;
-    try_rings(r, moved, 2, MOTUS_ENOUGH_RINGS - rings);
-    try_rings(r, blocks, 1, MOTUS_MOST_RINGS);
-}
-
 void motus_refine_best(const MotusMbJob *job, const MotusRefineOps *ops, uint64_t blocks,
                        MotusMbMotion *motion) {
-    Rings r = {.job = job, .ops = ops, .reach = 4 * job->range + 3};
+    Rings r = {.job = job, .ops = ops, .reach = 4 * job->range + 3, .rows = motus_rows_of(blocks)};
+    const MotusMv whole = motus_mv_round(job->predictor);
+    // All but 4x4 blocks, which take what others find, if blocks of 8x4 or 4x8 are among them.
+    const uint64_t larger = blocks & ((1ull << MOTUS_BLOCK_4x4) - 1),
+                   with_rings = larger >> MOTUS_BLOCK_8x4 ? larger : blocks;
+    uint32_t before[MOTUS_BLOCK_8x4];
+    uint64_t moved = 0;
     ops->prepare(&r.cur, job->cur, job->cur_stride);
-    for (uint64_t left = blocks; left; left &= left - 1) {
-        const MotusBlock *block = &motus_blocks[__builtin_ctzll(left)];
-        r.rows |= ((1u << block->height / 4) - 1) << block->y / 4;
+    for (uint64_t left = blocks; left; left &= left - 1)
         r.best.cost[__builtin_ctzll(left)] = INT32_MAX;
-    }
     for (uint64_t left = blocks; left; left &= left - 1) {
         const MotusMv mv = motion->mv[__builtin_ctzll(left)];
         try_mv(&r, mv.x, mv.y);
     }
-    const MotusMv whole = motus_mv_round(job->predictor);
     try_mv(&r, whole.x, whole.y);
-    try_rounds(&r, motus_ring_blocks(blocks));
+    memcpy(before, r.best.at, sizeof before);
+    const int rings = try_rings(&r, with_rings, 2, MOTUS_MOST_RINGS);
+    for (int b = 0; b < MOTUS_BLOCK_8x4; b++) moved |= (uint64_t)(r.best.at[b] != before[b]) << b;
+    try_rings(&r, moved, 2, MOTUS_ENOUGH_RINGS - rings);
+    try_rings(&r, with_rings, 1, MOTUS_MOST_RINGS);
     try_mv(&r, job->predictor.x, job->predictor.y);
     for (uint64_t left = blocks; left; left &= left - 1) {
         const int b = __builtin_ctzll(left);

@@ -1,4 +1,4 @@
-// Refinement of MOTUS_SUBPEL_BEST on a CUDA device; equals motus_refine_best and motus_refine_mb.
+// Refinement of MOTUS_SUBPEL_BEST on a CUDA device; equals motus_refine_best.
 //
 // A warp per MB (refine_best_warp.cuh), 128 threads a block. It reads the MB's samples once, and of
 // the reference's planes 66 rows for each of some 11 rings, by way of shared memory.
@@ -30,13 +30,12 @@ struct Job {
 };
 
 // Loads the lane's rows and the search's MVs of its own blocks. Returns false if the MB has none.
-__device__ bool begin(const Job &job, int mb, MotusRingsMb *of, MotusRingsLane *lane,
-                      MotusRingsOwn *own) {
+__device__ bool begin(const Job &job, int mb, RingsMb *of, RingsLane *lane, RingsOwn *own) {
     const MotusSearchPicture &p = job.picture;
     const uint64_t mask =
         job.blocks & (job.wanted.mask ? job.wanted.mask[(size_t)mb * job.wanted.pitch] : ~0ull);
     if (!mask) return false;
-    const int cell = motus_rings_cell();
+    const int cell = rings_cell();
     of->ref = &job.ref;
     of->x = mb % job.mb_width * 16, of->y = mb / job.mb_width * 16;
     of->centre = p.centre ? p.centre[mb] : MotusMv{0, 0};
@@ -45,7 +44,7 @@ __device__ bool begin(const Job &job, int mb, MotusRingsMb *of, MotusRingsLane *
     of->reach = job.reach;
 #pragma unroll
     for (int h = 0; h < 2; h++) {
-        const int y = min(of->y + 4 * (cell >> 2) + 8 * h + motus_rings_row(), job.height - 1);
+        const int y = min(of->y + 4 * (cell >> 2) + 8 * h + rings_row(), job.height - 1);
         lane->cur[h] =
             motus_edge_word(p.cur + (ptrdiff_t)y * p.cur_stride, job.width, of->x + 4 * (cell & 3));
         const int block = motus_lane() + 32 * h;
@@ -56,15 +55,15 @@ __device__ bool begin(const Job &job, int mb, MotusRingsMb *of, MotusRingsLane *
 }
 
 __global__ void __launch_bounds__(32 * WARPS, 6) rings_kernel(const __grid_constant__ Job job) {
-    __shared__ MotusRingsShared shared[WARPS];
+    __shared__ RingsShared shared[WARPS];
     const int mb = (int)blockIdx.x * WARPS + (int)threadIdx.x / 32;
     const MotusSearchPicture &p = job.picture;
-    MotusRingsMb of;
-    MotusRingsLane lane;
-    MotusRingsOwn own;
+    RingsMb of;
+    RingsLane lane;
+    RingsOwn own;
     motus_begin_early();
     if (mb >= job.n_mb || !begin(job, mb, &of, &lane, &own)) return; // whole warps
-    motus_rings_run(&of, &lane, &shared[threadIdx.x / 32], &own);
+    rings_run(&of, &lane, &shared[threadIdx.x / 32], &own);
 #pragma unroll
     for (int h = 0; h < 2; h++) {
         if (!own.wanted[h]) continue;

@@ -1,4 +1,5 @@
-// Half- and quarter-sample refinement of whole pictures on a CUDA device; equals motus_refine_mb.
+// Half- and quarter-sample refinement of whole pictures on a CUDA device; equals
+// motus_refine_blocks.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ME_SEARCH_REFINE_CUDA_H
 #define ME_SEARCH_REFINE_CUDA_H
@@ -16,7 +17,7 @@ cudaError_t motus_refine_cuda(const MotusSearchPicture *picture, const MotusRefL
                               int height, MotusSubpel subpel, uint32_t modes,
                               MotusWantedBlocks wanted, cudaStream_t stream);
 
-// The same for MOTUS_SUBPEL_BEST, from a search of this range: equals motus_refine_best. The
+// Refines as MOTUS_SUBPEL_BEST says, from a search of this range: equals motus_refine_best. The
 // picture has SADs and costs.
 cudaError_t motus_refine_best_cuda(const MotusSearchPicture *picture, const MotusRefLuma *ref,
                                    int width, int height, int range, uint32_t modes,

@@ -111,10 +111,29 @@ __device__ void take_single(uint32_t *single, const Window &window, const Panel 
     write(!x && !y, MOTUS_BLOCK_16x16, s1616);
 }
 
-// Searches the remainder points, 64 at a time, and a last one on its own.
+// Searches a panel's columns, one per lane, whose lanes beyond the last repeat it; then the
+// remainder points, 64 at a time, and a last one on its own.
 template <int PITCH, int STEP>
-__device__ void search_remainder(Best &best, uint32_t *single, const Merge &m, const Window &window,
-                                 const Panel &panel, const Remainder &rest, int lane) {
+__device__ void search_panel(uint32_t (&best)[MOTUS_BLOCKS], uint32_t *single, const Merge &m,
+                             const Window &window, const Panel &panel, int lane) {
+    Remainder rest(panel);
+#pragma unroll 1
+    for (int first = 0; first < rest.wide; first += LANES) {
+        const int x = min(first + lane, rest.wide - 1);
+        Column column[1] = {Column(window.samples, window.at + x)};
+        uint32_t column_cost = window.column_cost[panel.x + x],
+                 index = window.index(panel.x + x, panel.y);
+#pragma unroll 1
+        for (int y = 0; y < rest.whole_rows; y += RUN) {
+            Point point[RUN];
+#pragma unroll
+            for (int n = 0; n < RUN; n++, index = m.add(window.points, index))
+                point[n].word = window.word(column_cost + window.row_cost[panel.y + y + n], index);
+            take_points<PITCH>(best, m, window.source, column, point);
+            column[0].left += RUN * PITCH, column[0].right += RUN * PITCH;
+        }
+    }
+    if (!rest.count) return;
     int i = 0;
 #pragma unroll 1
     for (; rest.count - i > 1; i += 2 * LANES) {
@@ -128,60 +147,25 @@ __device__ void search_remainder(Best &best, uint32_t *single, const Merge &m, c
     if (i < rest.count) take_single<PITCH, STEP>(single, window, panel, lane);
 }
 
-// Searches the panel's columns from x on, one per lane; lanes beyond the last repeat it.
-template <int PITCH>
-__device__ void search_columns(Best &best, const Merge &m, const Window &window, const Panel &panel,
-                               const Remainder &rest, int x) {
-    x = min(x, rest.wide - 1);
-    Column column[1] = {Column(window.samples, window.at + x)};
-    uint32_t column_cost = window.column_cost[panel.x + x],
-             index = window.index(panel.x + x, panel.y);
-#pragma unroll 1
-    for (int y = 0; y < rest.whole_rows; y += RUN) {
-        Point point[RUN];
-#pragma unroll
-        for (int n = 0; n < RUN; n++, index = m.add(window.points, index))
-            point[n].word = window.word(column_cost + window.row_cost[panel.y + y + n], index);
-        take_points<PITCH>(best, m, window.source, column, point);
-        column[0].left += RUN * PITCH, column[0].right += RUN * PITCH;
-    }
-}
-
-template <int PITCH, int STEP>
-__device__ void search_panel(Best &best, uint32_t *single, const Merge &m, const Window &window,
-                             const Panel &panel, int lane) {
-    Remainder rest(panel);
-#pragma unroll 1
-    for (int x = 0; x < rest.wide; x += LANES)
-        search_columns<PITCH>(best, m, window, panel, rest, x + lane);
-    if (rest.count) search_remainder<PITCH, STEP>(best, single, m, window, panel, rest, lane);
-}
-
-// Returns the least of the 32 keys of a table row.
-__device__ uint32_t row_minimum(const uint32_t *row, uint32_t least) {
-#pragma unroll
-    for (int i = 0; i < 32; i += 4) {
-        uint4 v = *reinterpret_cast<const uint4 *>(row + i);
-        least = min3(min3(least, v.x, v.y), v.z, v.w);
-    }
-    return least;
-}
-
 // Reduces the lanes' minima through a table with a row per block and MB, which overwrites the
 // window. A thread owns up to two rows; winner: as in write_result.
 template <int MBS>
-__device__ void reduce(uint64_t winner[2], const Best &best, uint32_t *singles, uint32_t *table,
-                       const Window &window) {
+__device__ void reduce(uint64_t winner[2], const uint32_t (&best)[MOTUS_BLOCKS], uint32_t *singles,
+                       uint32_t *table, const Window &window) {
     int lane = threadIdx.x & 31, warp = MBS == 1 ? 0 : threadIdx.x >> 5;
 #pragma unroll
-    for (int b = 0; b < MOTUS_BLOCKS; b++)
-        table[(b * MBS + warp) * TABLE_PITCH + lane] = best.key[b];
+    for (int b = 0; b < MOTUS_BLOCKS; b++) table[(b * MBS + warp) * TABLE_PITCH + lane] = best[b];
     __syncthreads(); // the table is complete
 #pragma unroll
     for (int k = 0; k < 2; k++) {
         int row = threadIdx.x + 32 * MBS * k;
         if (row >= MOTUS_BLOCKS * MBS) break;
-        uint32_t key = row_minimum(table + row * TABLE_PITCH, singles[row]);
+        uint32_t key = singles[row];
+#pragma unroll
+        for (int i = 0; i < 32; i += 4) {
+            uint4 v = *reinterpret_cast<const uint4 *>(table + row * TABLE_PITCH + i);
+            key = min3(min3(key, v.x, v.y), v.z, v.w);
+        }
         uint64_t found = (uint64_t)(key >> INDEX_BITS) << 32 |
                          ((key & INDEX_MASK) + window.section * window.points);
         winner[k] = min(winner[k], found);
@@ -204,19 +188,6 @@ __device__ void write_results(const MotusSearchPicture &p, const Geometry &g,
     }
 }
 
-// Returns the size of panel i of n along one side of the window.
-__device__ int panel_size(int points, int i, int n, int whole) {
-    return i + 1 < n ? whole : points - i * whole;
-}
-
-// True if anything is wanted of a group of MBs; the same for all threads of a block.
-template <int MBS> __device__ bool is_wanted(const Geometry &g, int group_x, int mb_y) {
-    uint32_t modes = g.mask ? 0 : g.modes;
-    for (int x = group_x; g.mask && x < min(group_x + MBS, g.mb_width); x++)
-        modes |= g.mask[mb_y * g.mb_width + x] & g.modes;
-    return modes != 0;
-}
-
 template <int MBS>
 __global__ void __launch_bounds__(32 * MBS, MBS == 4 ? 3 : 8)
     search_kernel(const __grid_constant__ Batch batch, Geometry g) {
@@ -228,7 +199,10 @@ __global__ void __launch_bounds__(32 * MBS, MBS == 4 ? 3 : 8)
     int group_x = blockIdx.x * MBS, mb_y = blockIdx.y, mb_x = min(group_x + warp, g.mb_width - 1),
         mb = mb_y * g.mb_width + mb_x;
     motus_begin_early();
-    if (!is_wanted<MBS>(g, group_x, mb_y)) return;
+    uint32_t modes = g.mask ? 0 : g.modes; // that are wanted of the group
+    for (int x = group_x; g.mask && x < min(group_x + MBS, g.mb_width); x++)
+        modes |= g.mask[mb_y * g.mb_width + x] & g.modes;
+    if (!modes) return; // all threads of the block
     MotusMv centre = per_mb(p.centre, mb);
     int x0 = 16 * group_x + centre.x / 4 - g.range, y0 = 16 * mb_y + centre.y / 4 - g.range;
     uint32_t *source = reinterpret_cast<uint32_t *>(shared + L::source) + 64 * warp;
@@ -240,7 +214,7 @@ __global__ void __launch_bounds__(32 * MBS, MBS == 4 ? 3 : 8)
     for (int i = threadIdx.x; i < MOTUS_BLOCKS * MBS; i += 32 * MBS) singles[i] = ~0u;
     Window window{shared, source, column_cost, column_cost + points, (x0 & 15) + 16 * warp,
                   points, 0};
-    Best best;
+    uint32_t best[MOTUS_BLOCKS]; // the least keys of the lane
     uint64_t winner[2] = {~0ull, ~0ull};
     reset(best);
     int until_reduction = g.section; // rows of panels
@@ -248,8 +222,9 @@ __global__ void __launch_bounds__(32 * MBS, MBS == 4 ? 3 : 8)
     for (int py = 0; py < down; py++) {
 #pragma unroll 1
         for (int px = 0; px < across; px++) {
-            Panel panel{px * L::columns, py * ROWS, panel_size(points, px, across, L::columns),
-                        panel_size(points, py, down, ROWS)};
+            Panel panel{px * L::columns, py * ROWS,
+                        px + 1 < across ? L::columns : points - px * L::columns,
+                        py + 1 < down ? ROWS : points - py * ROWS};
             fill_window<MBS>(shared, p, g, x0 + panel.x, y0 + panel.y, panel);
             __syncthreads(); // window, source, costs and singles are complete
             search_panel<L::pitch, MBS>(best, singles + warp, g.merge, window, panel, lane);
@@ -271,20 +246,18 @@ template <int MBS> cudaError_t allow_shared_memory() {
                                 Layout<MBS>::size(2 * MOTUS_MAX_RANGE + 1));
 }
 
-template <int MBS>
-cudaError_t launch(const Batch &batch, int n, const Geometry &g, cudaStream_t stream) {
-    dim3 grid((g.mb_width + MBS - 1) / MBS, g.n_mb / g.mb_width, n);
-    return motus_launch(batch.picture[0].early, grid, 32 * MBS, Layout<MBS>::size(2 * g.range + 1),
-                        stream, search_kernel<MBS>, batch, g);
-}
-
 cudaError_t search(const MotusSearchPicture *pictures, int n, const uint8_t *mask, int width,
                    int height, int range, uint32_t modes, cudaStream_t stream) {
-    const Batch batch = batch_of(pictures, n);
     Geometry g = geometry_of(width, height, range, modes);
     g.section = max(1, ((INDEX_MASK + 1) / (2 * range + 1) - 1) / ROWS);
     g.mask = mask;
-    return pictures[0].centre ? launch<1>(batch, n, g, stream) : launch<4>(batch, n, g, stream);
+    auto launch = [&](auto layout, int mbs, auto kernel) {
+        const dim3 grid((g.mb_width + mbs - 1) / mbs, g.n_mb / g.mb_width, n);
+        return motus_launch(pictures[0].early, grid, 32 * mbs, layout.size(2 * range + 1), stream,
+                            kernel, batch_of(pictures, n), g);
+    };
+    return pictures[0].centre ? launch(Layout<1>(), 1, search_kernel<1>)
+                              : launch(Layout<4>(), 4, search_kernel<4>);
 }
 
 } // namespace

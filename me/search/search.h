@@ -32,8 +32,8 @@ typedef struct MotusSearchOps {
     size_t (*scratch_bytes)(int range);
 } MotusSearchOps;
 
-// Returns the fastest table for a CPU with these features (motus_cpu_flags); 0: plain C.
-const MotusSearchOps *motus_search_ops(unsigned cpu_flags);
+// Returns the fastest table that this CPU runs (motus_cpu_flags).
+const MotusSearchOps *motus_search_ops(void);
 extern const MotusSearchOps motus_search_ops_c, motus_search_ops_avx2, motus_search_ops_avx512;
 
 // Returns a reference row at any distance: row y, clipped to the picture.

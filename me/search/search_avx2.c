@@ -1,40 +1,14 @@
 // Exhaustive search, 16 points at a time (search_tmpl.h). mpsadbw computes the 4x1 SADs of eight
 // points.
 // SPDX-License-Identifier: BSD-2-Clause
-#include <immintrin.h>
-#include <stdint.h>
-
-#include "me/pixel/satd_avx2.h"
-
 #define PARTS 2
-#define INLINE static inline __attribute__((always_inline))
-
-typedef __m256i V;
-
-INLINE V load(const void *p) { return _mm256_load_si256(p); }
-INLINE void store(void *p, V v) { _mm256_store_si256(p, v); }
-INLINE V splat(int value) { return _mm256_set1_epi16((short)value); }
-INLINE V add(V a, V b) { return _mm256_add_epi16(a, b); }
-INLINE V adds(V a, V b) { return _mm256_adds_epu16(a, b); }
-INLINE V sub(V a, V b) { return _mm256_sub_epi16(a, b); }
-INLINE V min_lanes(V a, V b) { return _mm256_min_epu16(a, b); }
-INLINE V above(V v, int n) { return _mm256_cmpgt_epi16(v, splat(n)); }
-INLINE V repeat(const void *p) { return _mm256_broadcastsi128_si256(_mm_load_si128(p)); }
-INLINE V parts(const void *const p[PARTS]) { return _mm256_loadu2_m128i(p[1], p[0]); }
-
-INLINE V sad4x1(V ref, const uint8_t cur[16], int x) {
-    V row = repeat(cur);
-    return x == 0   ? _mm256_mpsadbw_epu8(ref, row, MOTUS_MPSAD(0, 0))
-           : x == 1 ? _mm256_mpsadbw_epu8(ref, row, MOTUS_MPSAD(1, 1))
-           : x == 2 ? _mm256_mpsadbw_epu8(ref, row, MOTUS_MPSAD(2, 0))
-                    : _mm256_mpsadbw_epu8(ref, row, MOTUS_MPSAD(3, 1));
-}
+#include "me/pixel/vector_tmpl.h"
 
 // Shuffles low bytes of the table's entries, then high bytes. An index byte with its top bit set
 // gives 0, which keeps the other byte of the lane empty.
 INLINE V mv_cost(const uint16_t table[32], V code) {
-    V even = _mm256_or_si256(code, splat(0x8000)),
-      odd = _mm256_or_si256(_mm256_slli_epi16(code, 8), splat(0x80)), half[2];
+    V even = _mm256_or_si256(code, _mm256_set1_epi16((short)0x8000)),
+      odd = _mm256_or_si256(_mm256_slli_epi16(code, 8), _mm256_set1_epi16(0x80)), half[2];
     for (int i = 0; i < 2; i++) {
         __m128i a = _mm_loadu_si128((const __m128i *)(table + 16 * i)),
                 b = _mm_loadu_si128((const __m128i *)(table + 16 * i + 8));
@@ -44,20 +18,19 @@ INLINE V mv_cost(const uint16_t table[32], V code) {
         half[i] = _mm256_or_si256(_mm256_shuffle_epi8(_mm256_broadcastsi128_si256(low), even),
                                   _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(high), odd));
     }
-    return _mm256_blendv_epi8(half[0], half[1], above(code, 15));
+    return _mm256_blendv_epi8(half[0], half[1], _mm256_cmpgt_epi16(code, _mm256_set1_epi16(15)));
 }
 
-INLINE void offer(V *least, V *at, V j, V now) {
-    V before = *least, after = min_lanes(before, j);
+INLINE void offer(V *least, V *at, V j, V now, int any) {
+    const V before = *least, after = _mm256_min_epu16(before, j), ones = _mm256_set1_epi16(-1),
+            kept = _mm256_cmpeq_epi16(before, after);
     *least = after;
-    *at = _mm256_max_epu16(*at, _mm256_andnot_si256(_mm256_cmpeq_epi16(before, after), now));
-}
-
-INLINE void offer_any(V *least, V *at, V j, V now) {
-    V before = *least, after = min_lanes(before, j), ones = splat(-1);
-    *least = after;
-    *at = min_lanes(_mm256_or_si256(*at, _mm256_xor_si256(_mm256_cmpeq_epi16(before, after), ones)),
-                    _mm256_or_si256(now, _mm256_xor_si256(_mm256_cmpeq_epi16(j, after), ones)));
+    if (any)
+        *at = _mm256_min_epu16(
+            _mm256_or_si256(*at, _mm256_xor_si256(kept, ones)),
+            _mm256_or_si256(now, _mm256_xor_si256(_mm256_cmpeq_epi16(j, after), ones)));
+    else
+        *at = _mm256_max_epu16(*at, _mm256_andnot_si256(kept, now));
 }
 
 // Transposes the 8x8 lanes of each half.
@@ -84,7 +57,7 @@ INLINE V pair_sads(const uint8_t *const *row, int x, const V cur[4]) {
     for (int y = 0; y < 4; y++) {
         V v = _mm256_loadu2_m128i((const __m128i *)(row[y + 8] + x), (const __m128i *)(row[y] + x));
         V difference = _mm256_or_si256(_mm256_subs_epu8(v, cur[y]), _mm256_subs_epu8(cur[y], v));
-        sum = add(sum, _mm256_maddubs_epi16(difference, _mm256_set1_epi8(1)));
+        sum = _mm256_add_epi16(sum, _mm256_maddubs_epi16(difference, _mm256_set1_epi8(1)));
     }
     return sum;
 }
@@ -104,8 +77,6 @@ INLINE void column_sads(V sad[16], const uint8_t *const *row, int x, const uint8
     }
 }
 
-INLINE V least_of_two(V a, V b) { return _mm256_min_epu32(a, b); }
-
 // Halves the words of each vector until there is one, and packs those of eight vectors.
 INLINE void least_keys(uint32_t key[8], const V *least, const V *at) {
     V two[4]; // part p: of vector 2i + p
@@ -113,25 +84,19 @@ INLINE void least_keys(uint32_t key[8], const V *least, const V *at) {
         V v[2];
         for (int p = 0; p < 2; p++) {
             const V l = least[2 * i + p], a = at[2 * i + p];
-            v[p] = least_of_two(_mm256_unpacklo_epi16(a, l), _mm256_unpackhi_epi16(a, l));
+            v[p] = _mm256_min_epu32(_mm256_unpacklo_epi16(a, l), _mm256_unpackhi_epi16(a, l));
         }
-        two[i] = least_of_two(_mm256_permute2x128_si256(v[0], v[1], 0x20),
-                              _mm256_permute2x128_si256(v[0], v[1], 0x31));
+        two[i] = _mm256_min_epu32(_mm256_permute2x128_si256(v[0], v[1], 0x20),
+                                  _mm256_permute2x128_si256(v[0], v[1], 0x31));
     }
     for (int i = 0; i < 4; i += 2)
-        two[i / 2] = least_of_two(_mm256_unpacklo_epi64(two[i], two[i + 1]),
-                                  _mm256_unpackhi_epi64(two[i], two[i + 1]));
+        two[i / 2] = _mm256_min_epu32(_mm256_unpacklo_epi64(two[i], two[i + 1]),
+                                      _mm256_unpackhi_epi64(two[i], two[i + 1]));
     const __m256 a = _mm256_castsi256_ps(two[0]), b = _mm256_castsi256_ps(two[1]);
-    const V all = least_of_two(_mm256_castps_si256(_mm256_shuffle_ps(a, b, 0x88)),
-                               _mm256_castps_si256(_mm256_shuffle_ps(a, b, 0xDD)));
+    const V all = _mm256_min_epu32(_mm256_castps_si256(_mm256_shuffle_ps(a, b, 0x88)),
+                                   _mm256_castps_si256(_mm256_shuffle_ps(a, b, 0xDD)));
     const V order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
     _mm256_storeu_si256((__m256i *)key, _mm256_permutevar8x32_epi32(all, order));
-}
-
-INLINE int first_lane(V v, uint16_t value, V at, uint16_t index) {
-    V both =
-        _mm256_and_si256(_mm256_cmpeq_epi16(v, splat(value)), _mm256_cmpeq_epi16(at, splat(index)));
-    return (int)_tzcnt_u32((unsigned)_mm256_movemask_epi8(both)) / 2;
 }
 
 #include "me/search/search_tmpl.h"

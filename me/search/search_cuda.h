@@ -45,7 +45,7 @@ cudaError_t motus_search_cuda_prepare(void);
 cudaError_t motus_search_cuda(const MotusSearchPicture *pictures, int n, int width, int height,
                               int range, uint32_t modes, cudaStream_t stream);
 
-// The same for small windows around centres, range MOTUS_SMALL_FROM..MOTUS_SMALL_RANGE.
+// Searches small windows around centres, range MOTUS_SMALL_FROM..MOTUS_SMALL_RANGE.
 // motus_search_cuda calls it.
 enum { MOTUS_SMALL_FROM = 4, MOTUS_SMALL_RANGE = 8 };
 cudaError_t motus_search_small_cuda(const MotusSearchPicture *pictures, int n, int width,

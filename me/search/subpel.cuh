@@ -73,10 +73,6 @@ __device__ uint32_t sad(const Block &a, const Block &b) {
     return sum;
 }
 
-__device__ uint32_t satd(const Block &cur, const Block &samples) {
-    return motus_words_satd(cur.row, samples.row);
-}
-
 __device__ Block average(const Block &a, const Block &b) {
     Block c;
 #pragma unroll
@@ -97,9 +93,10 @@ __device__ const Block &half_position(const Grid &grid, int k) {
              : grid.at[1][1];
 }
 
-// The same for the quarter-sample positions around the middle. A straight one averages the middle
-// and its neighbour. A diagonal one averages those two corners of its square that are half-sample
-// in one direction only. even: the middle's components are both full-sample or both half-sample.
+// Returns the k-th of nine quarter-sample positions around the middle. A straight one averages the
+// middle and its neighbour. A diagonal one averages those two corners of its square that are
+// half-sample in one direction only. even: the middle's components are both full-sample or both
+// half-sample.
 __device__ Block quarter_position(const Grid &grid, int k, bool even) {
     if (!k) return grid.at[1][1];
     const int dx = motus_neighbour_dx(k - 1), dy = motus_neighbour_dy(k - 1);

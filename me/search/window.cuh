@@ -107,9 +107,9 @@ __device__ void write_result(const MotusSearchPicture &p, const Geometry &g, int
     p.sad[at] = (uint16_t)(j - ((column_cost[x] + row_cost[y]) >> INDEX_BITS));
 }
 
-__device__ void reset(Best &best) {
+__device__ void reset(uint32_t (&best)[MOTUS_BLOCKS]) {
 #pragma unroll
-    for (int b = 0; b < MOTUS_BLOCKS; b++) best.key[b] = ~0u;
+    for (int b = 0; b < MOTUS_BLOCKS; b++) best[b] = ~0u;
 }
 
 Batch batch_of(const MotusSearchPicture *pictures, int n) {

@@ -18,7 +18,7 @@ from ._errors import error_of
 
 BLOCKS, MB_KINDS, STAGES = 41, 8, 7
 OK, END, AGAIN = 0, 1, 2
-SERIES = "0.1"  # of the library; structures do not change within a series
+SERIES = "0.2"  # of the library; structures do not change within a series
 
 _TYPES: dict[str, Any] = {
     "void": None, "char": ctypes.c_char, "int": ctypes.c_int, "float": ctypes.c_float,
@@ -134,16 +134,21 @@ class MeHints(Structure):
     _fields_ = _members("void *centre, *predictor, *lambda_; uint32_t lambda_q8;")
 
 
-class Field(Structure):
-    _fields_ = _members(f"""
-        int mb_width, mb_height, n_mb;
-        int16_t *mv[{BLOCKS}]; uint16_t *sad[{BLOCKS}]; uint32_t *cost[{BLOCKS}];""")
-
-
-class MeJob(Structure):
+class MeTarget(Structure):
     _fields_ = _members("""
-        Plane *cur, *ref; int memory; void *stream; MeHints *hints; Field *field;
-        void *device_mv, *device_sad, *device_cost;""")
+        void *reference; MeHints *hints; void *skip_mv, *mv, *sad, *satd, *cost;
+        void *skip_sad, *skip_satd, *zero_sad;""")
+
+
+class MeRegion(Structure):
+    _fields_ = _members("int x, y, width, height;")
+
+
+class MeRequest(Structure):
+    _fields_ = _members("""
+        size_t size, target_size; Plane *cur; MeTarget *target; int n_targets; void *modes;
+        MeRegion region; void *stats; int memory, hints_memory, results_memory;
+        void *stream, *event, *opaque;""")
 
 
 class _LongEncoderConfig(Structure):
@@ -181,9 +186,11 @@ _PROTOTYPES = """
     void motus_packet_unref(Packet **)
     _LongMeConfig motus_me_config_default(int, int)
     int motus_me_open(void **, MeConfig *)
-    int motus_me_search(void *, Plane *, Plane *, MeHints *, Field *)
-    int motus_me_submit(void *, MeJob *)
-    int motus_me_receive(void *, Field **)
+    int motus_me_reference_alloc(void **, void *)
+    int motus_me_reference_fill(void *, void *, Plane *, int, void *)
+    void motus_me_reference_unref(void **)
+    int motus_me_request(void *, MeRequest *)
+    int motus_me_wait(void *, void **, int)
     Error *motus_me_error(void *)
     void motus_me_close(void **)
 """
@@ -206,7 +213,7 @@ def candidates() -> list[str]:
     if path := os.environ.get("MOTUS_LIBRARY"):
         return [path]
     found = sorted(glob.glob(os.path.join(os.path.dirname(__file__), "libmotus.so*")))
-    return found + [n for n in ("libmotus.so.0.1", ctypes.util.find_library("motus")) if n]
+    return found + [n for n in ("libmotus.so.0.2", ctypes.util.find_library("motus")) if n]
 
 
 def _check(dll: CDLL, path: str) -> None:

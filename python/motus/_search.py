@@ -109,15 +109,6 @@ def _results(rows: int, columns: int) -> tuple[Array, Array, Array]:
             np.zeros(shape, np.uint32))
 
 
-def _field(rows: int, columns: int, arrays: tuple[Array, ...]) -> _lib.Field:
-    field = _lib.Field(mb_width=columns, mb_height=rows, n_mb=rows * columns)
-    types = (ctypes.c_int16, ctypes.c_uint16, ctypes.c_uint32)
-    for member, array, kind in zip((field.mv, field.sad, field.cost), arrays, types):
-        for b in range(_lib.BLOCKS):
-            member[b] = array[b].ctypes.data_as(ctypes.POINTER(kind))
-    return field
-
-
 def _device_results(out: Any, rows: int, columns: int) -> list[View]:
     """Checks the caller's arrays for results."""
     views = [view_of(array) for array in out]
@@ -138,16 +129,23 @@ def _check(me: ctypes.c_void_p, status: int) -> None:
     _lib.check(status, None if status >= 0 else lib.motus_me_error(me).contents)
 
 
-def _search_on_device(me: ctypes.c_void_p, planes: list[_lib.Plane], stream: int,
-                      hints: _lib.MeHints, field: _lib.Field | None,
-                      out: list[View] | None) -> None:
-    cur, ref = map(ctypes.pointer, planes)
-    job = _lib.MeJob(cur, ref, 1, stream, ctypes.pointer(hints),
-                     ctypes.pointer(field) if field else None)
-    if out:
-        job.device_mv, job.device_sad, job.device_cost = (view.address for view in out)
-    _check(me, lib.motus_me_submit(me, byref(job)))
-    _check(me, lib.motus_me_receive(me, None))
+def _search(me: ctypes.c_void_p, cur: _lib.Plane, ref: _lib.Plane, view: View,
+            hints: _lib.MeHints, addresses: list[int], results_memory: int) -> None:
+    """Searches planes in the memory of `view`; addresses: of mv, sad and cost."""
+    memory, stream = int(view.device is not None), view.stream
+    reference = ctypes.c_void_p()
+    _check(me, lib.motus_me_reference_alloc(byref(reference), me))
+    try:
+        _check(me, lib.motus_me_reference_fill(reference, me, byref(ref), memory, stream))
+        target = _lib.MeTarget(reference, ctypes.pointer(hints))
+        target.mv, target.sad, target.cost = addresses
+        request = _lib.MeRequest(ctypes.sizeof(_lib.MeRequest), ctypes.sizeof(target),
+                                 ctypes.pointer(cur), ctypes.pointer(target), 1, memory=memory,
+                                 results_memory=results_memory, stream=stream)
+        _check(me, lib.motus_me_request(me, byref(request)))
+        _check(me, lib.motus_me_wait(me, None, -1))
+    finally:
+        lib.motus_me_reference_unref(byref(reference))
 
 
 def search(cur: Any, ref: Any, range: int = 16, *, subpel: str = "quarter", lambda_q8: int = 0,
@@ -178,20 +176,16 @@ def search(cur: Any, ref: Any, range: int = 16, *, subpel: str = "quarter", lamb
     rows, columns = (height + 15) // 16, (width + 15) // 16
     device_out = _device_results(out, rows, columns) if out is not None else None
     arrays = _results(rows, columns) if device_out is None else None
-    field = _field(rows, columns, arrays) if arrays else None
+    addresses = ([array.ctypes.data for array in arrays] if arrays
+                 else [view.address for view in device_out or ()])
+    if device_out and not on_device:
+        raise ArgumentError("results can stay on a device only if the pictures are there")
     if not 0 <= whole("lambda_q8", lambda_q8) <= 65535:
         raise ArgumentError(f"lambda_q8 {lambda_q8} is outside 0..65535")
     hints = _lib.MeHints(lambda_q8=lambda_q8)
     _lib.check(lib.motus_me_open(byref(me), byref(config)), error)
     try:
-        if on_device:
-            _search_on_device(me, [cur_plane, ref_plane], cur_view.stream, hints, field,
-                              device_out)
-        elif field is not None:
-            _check(me, lib.motus_me_search(me, byref(cur_plane), byref(ref_plane), byref(hints),
-                                           byref(field)))
-        else:
-            raise ArgumentError("results can stay on a device only if the pictures are there")
+        _search(me, cur_plane, ref_plane, cur_view, hints, addresses, int(device_out is not None))
     finally:
         lib.motus_me_close(byref(me))
         del a, b

@@ -1,4 +1,4 @@
-"""A headless Chromium counts: the pictures of files, and of examples/python/webrtc.py in a session
+"""A headless Chromium counts: the pictures of files, and of examples/python/stream.py in a session
 with aiortc on this machine."""
 # SPDX-License-Identifier: BSD-2-Clause
 import asyncio
@@ -14,7 +14,7 @@ from conftest import ROOT, clip
 
 import motus
 
-sys.path.insert(0, str(ROOT / "tests" / "report"))
+sys.path.insert(0, str(ROOT / "tests" / "support"))
 from browser import ASK_FOR_KEY_PICTURE, Browser, find_chromium  # noqa: E402
 
 PICTURES = 100
@@ -106,13 +106,12 @@ def aiortc(monkeypatch):
     import aioice.ice
     monkeypatch.setattr(aioice.ice, "get_host_addresses", lambda use_ipv4, use_ipv6: ["127.0.0.1"])
     monkeypatch.syspath_prepend(str(ROOT / "examples" / "python"))
-    for name in ("webrtc", "delay"):
-        sys.modules.pop(name, None)
+    sys.modules.pop("stream", None)
     return module
 
 
 def test_packets_to_chromium(aiortc, loop, browser):
-    import webrtc
+    import stream
     from av import VideoFrame
     pictures = [scene(t) for t in range(20)]
 
@@ -126,7 +125,7 @@ def test_packets_to_chromium(aiortc, loop, browser):
 
     async def offer():
         peer = aiortc.RTCPeerConnection(aiortc.RTCConfiguration(iceServers=[]))
-        track = webrtc.PacketTrack(Camera(), bitrate=1_000_000, keyint=0, backend="cpu")
+        track = stream.PacketTrack(Camera(), bitrate=1_000_000, keyint=0, backend="cpu")
         transceiver = peer.addTransceiver(track, direction="sendonly")
         codecs = aiortc.RTCRtpSender.getCapabilities("video").codecs
         transceiver.setCodecPreferences([c for c in codecs if c.mimeType == "video/H264"])
@@ -170,8 +169,8 @@ def test_packets_to_chromium(aiortc, loop, browser):
 
 
 def test_delay(aiortc, browser):
-    import delay
-    demo = delay.Demo(delay.options_of(["--port", "0", "--fps", "20", "--backend", "cpu"]))
+    import stream
+    demo = stream.Demo(stream.options_of(["--port", "0", "--fps", "20", "--backend", "cpu"]))
     try:
         browser.open(demo.url)
         browser.wait_for("delays.length >= 40", 60)

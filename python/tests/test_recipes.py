@@ -4,6 +4,7 @@ import asyncio
 import importlib
 import os
 import sys
+import urllib.request
 
 import numpy as np
 import pytest
@@ -46,15 +47,18 @@ def test_pil_images(recipe, tmp_path, rgb):
     assert (tmp_path / "a.mp4").read_bytes() == (tmp_path / "b.mp4").read_bytes()
 
 
-def test_fastapi(recipe, ffmpeg, tmp_path):
-    pytest.importorskip("fastapi")
-    pytest.importorskip("httpx")
-    from fastapi.testclient import TestClient
-    client = TestClient(recipe("serve").app)
-    assert "/video.mp4" in client.get("/").text
-    answer = client.get("/video.mp4?seconds=0.5&fps=24")
-    assert answer.headers["content-type"] == "video/mp4" and answer.content.count(b"moof") == 12
-    (tmp_path / "x.mp4").write_bytes(answer.content)
+def test_mp4_while_it_is_made(recipe, ffmpeg, tmp_path):
+    stream = recipe("stream")
+    demo = stream.Demo(stream.options_of(["--port", "0", "--mp4", "--backend", "cpu"]))
+    try:
+        with urllib.request.urlopen(demo.url) as answer:
+            assert b"/video.mp4" in answer.read()
+        with urllib.request.urlopen(demo.url + "/video.mp4?seconds=0.5&fps=24") as answer:
+            content = answer.read()
+            assert answer.headers["content-type"] == "video/mp4" and content.count(b"moof") == 12
+    finally:
+        demo.close()
+    (tmp_path / "x.mp4").write_bytes(content)
     stream = ffmpeg.probe(tmp_path / "x.mp4", "-show_streams", "-count_frames")["streams"][0]
     assert int(stream["nb_read_frames"]) == 12
 
@@ -66,17 +70,17 @@ def test_aiortc(recipe, monkeypatch):
     sender = importlib.import_module("aiortc.rtcrtpsender")
     monkeypatch.setattr(aioice.ice, "get_host_addresses", lambda use_ipv4, use_ipv6: ["127.0.0.1"])
     monkeypatch.setattr(sender, "get_encoder", sender.get_encoder)  # restored at the end
-    webrtc = recipe("webrtc")
+    stream = recipe("stream")
     made = []
 
-    class Counted(webrtc.MotusEncoder):
+    class Counted(stream.MotusEncoder):
 
         def __init__(self):
             super().__init__()
             made.append(self)
 
-    monkeypatch.setattr(webrtc, "MotusEncoder", Counted)
-    webrtc.install()
+    monkeypatch.setattr(stream, "MotusEncoder", Counted)
+    stream.install()
     from av import VideoFrame
     video = clip(60, 96, 128)
 

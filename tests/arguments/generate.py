@@ -59,7 +59,6 @@ POINTERS = {  # good values; without one, a new object for the result
     "const MotusFrameParams *": "&params",
     "const MotusMeConfig *": "&me_config",
     "const MotusMeHints *": "&hints",
-    "const MotusMeJob *": "&job",
     "const MotusMeCentres *": "&centres",
     "const MotusMeRequest *": "&request",
     "MotusField *": "good_field",
@@ -110,7 +109,6 @@ MORE = {  # bad pointers besides NULL
 }
 # Parameters that may be NULL, of any function or of one.
 OPTIONAL = {"error", "exec", "hints", "stream", "params", "release", "opaque", "frame", "image"}
-OPTIONAL |= {"motus_me_receive field"}
 
 
 def read_values(path):

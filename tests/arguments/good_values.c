@@ -20,7 +20,6 @@ MotusField *good_field;
 const MotusMeHints hints;
 MotusImage image;
 const MotusColour colour = MOTUS_COLOUR_BT709;
-MotusMeJob job;
 MotusEncoder *good_encoder;
 const MotusFrameParams params = {.size = sizeof params};
 MotusMe *good_me;
@@ -46,7 +45,7 @@ MotusPlane small_plane, huge_plane;
 MotusFrame *small_frame;
 uint8_t *bad_data[3];
 uint16_t zero_table[64];
-MotusMeReference *empty_reference, *coarse_reference, *wide_reference;
+MotusMeReference *empty_reference, *full_reference, *wide_reference;
 MotusMv far_mvs[N_MB] = {[N_MB - 1] = {0, -8192}}, odd_mvs[N_MB] = {[2] = {2, 0}};
 const MotusMeHints far_centre = {.centre = far_mvs}, odd_centre = {.centre = odd_mvs},
                    far_predictor = {.predictor = far_mvs},
@@ -71,7 +70,7 @@ static void prepare_references(void) {
     for (int i = 0; i < 2; i++) {
         MotusMe *me = NULL;
         MotusMeConfig c = me_config;
-        MotusMeReference **reference = i ? &wide_reference : &coarse_reference;
+        MotusMeReference **reference = i ? &wide_reference : &full_reference;
         if (i)
             c.width++;
         else
@@ -119,7 +118,7 @@ void prepare(void) {
     me_config.range = 4;
     me_config.backend = MOTUS_BACKEND_CPU;
     me_config.error = &any_error;
-    equalize_config = motus_equalize_config_clahe();
+    equalize_config = (MotusEqualizeConfig)MOTUS_EQUALIZE_CLAHE;
     key_config = motus_key_config(0, 255, 0);
     need(!motus_wavelet_shape(&shape, WIDTH, HEIGHT, 2, MOTUS_WAVELET_SYMMETRIC), "shape");
     need(!motus_me_open(&good_me, &me_config) && !motus_field_alloc(&good_field, WIDTH, HEIGHT),
@@ -153,7 +152,6 @@ void prepare(void) {
                                .cur = good_plane,
                                .reference = good_reference,
                                .centre = memory(n_mb * sizeof(MotusMv))};
-    job = (MotusMeJob){.cur = good_plane, .ref = good_plane, .field = good_field};
     coefs = (MotusCoefs){memory(2 * WIDTH * HEIGHT), 2 * WIDTH, WIDTH, HEIGHT};
     out_coefs = (MotusCoefs){memory(2 * WIDTH * HEIGHT), 2 * WIDTH, WIDTH, HEIGHT};
     good_floats = memory((shape.size + WIDTH * HEIGHT) * sizeof *good_floats);

@@ -21,7 +21,6 @@ extern MotusField *good_field;
 extern const MotusMeHints hints;
 extern MotusImage image;
 extern const MotusColour colour;
-extern MotusMeJob job;
 extern MotusEncoder *good_encoder;
 extern const MotusFrameParams params;
 extern MotusMe *good_me;
@@ -46,7 +45,7 @@ extern MotusPlane small_plane, huge_plane;
 extern MotusFrame *small_frame;
 extern uint8_t *bad_data[3];
 extern uint16_t zero_table[64];
-extern MotusMeReference *empty_reference, *coarse_reference, *wide_reference;
+extern MotusMeReference *empty_reference, *full_reference, *wide_reference;
 extern MotusMv far_mvs[N_MB], odd_mvs[N_MB];
 extern const MotusMeHints far_centre, odd_centre, far_predictor, large_lambda;
 

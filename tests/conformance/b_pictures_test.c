@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "encoder/bitstream/slice.h"
 #include "encoder/mb/deblock.h"
-#include "encoder/mb/temporal_core.h"
+#include "encoder/mb/direct_core.h"
 #include "encoder/settings/stream.h"
+#include "encoder/slice/slice.h"
 #include "tests/conformance/decoders/decoders.h"
 #include "tests/conformance/inter_mbs.h"
 #include "tests/conformance/plain_mb.h"
@@ -310,7 +310,7 @@ static void open_clip(Clip *c, int mb_width, int mb_height, int slices) {
     c->nal = malloc(PICTURES * 2 * c->rbsp_capacity);
     CU_ASSERT_FATAL(c->mbs.mb && c->mbs.coef && c->mbs.context && c->rbsp && c->nal);
     REQUIRE_OK(motus_frame_alloc(&src, 16 * mb_width, 16 * mb_height));
-    REQUIRE_OK(motus_slices_alloc(&c->slices, slices, mb_width, mb_height));
+    REQUIRE_OK(motus_slices_alloc(&c->slices, slices, 0, mb_width, mb_height));
     c->mbs.src = src;
     c->mbs.slice_first = c->slices.first;
 }

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "dct/dct_cpu.h"
 #include "dct/dct_mb_core.h"
 #include "dct/transform8_core.h"
 #include "encoder/mb/intra_core.h"

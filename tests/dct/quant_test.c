@@ -1,7 +1,7 @@
 // dct/: quantization, scaling and inverses against the standard's formulas written down naively;
 // what comes back of levels.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "dct/dct_cpu.h"
+#include "dct/dct_mb_core.h"
 #include "tests/dct/dct_case.h"
 #include "tests/support/harness.h"
 

@@ -2,6 +2,7 @@
 // 4:2:0, C against AVX2, bad arguments.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "motus/filter.h"
+#include "motus/image.h"
 #include "tests/support/harness.h"
 
 #include <math.h>
@@ -251,6 +252,18 @@ static void frames(void) {
     MOTUS_CHECK(counts[0] > 5000 && counts[1] > 5000, "%d and %d", counts[0], counts[1]);
 }
 
+// Converts an RGB24 picture to a frame of its size.
+static MotusStatus to_frame(MotusFrame *frame, const MotusPlane *rgb, int matrix_709,
+                            int full_range) {
+    MotusColour colour = MOTUS_COLOUR_BT709;
+    MotusImage image;
+    colour.matrix = matrix_709 ? 1 : 6, colour.full_range = full_range;
+    REQUIRE_OK(motus_image_describe(&image, MOTUS_IMAGE_RGB24, frame->width, frame->height,
+                                    (const void *const[3]){rgb->data},
+                                    (const ptrdiff_t[3]){rgb->stride}));
+    return motus_image_convert(frame, &image, &colour, NULL);
+}
+
 // Grey survives both conversions exactly in full range; a colour returns within 2.
 static void rgb_round_trip(void) {
     for (int n = 0; n < 20; n++) {
@@ -260,7 +273,7 @@ static void rgb_round_trip(void) {
             m709 = n / 2 & 1;
         MotusPlane rgb = make_rgb(w, h, colour, 0), back = make_rgb(w, h, colour, 0);
         MotusFrame *f = make_frame(w, h, 0);
-        EXPECT_OK(motus_rgb24_to_frame(f, &rgb, m709, full, NULL));
+        EXPECT_OK(to_frame(f, &rgb, m709, full));
         EXPECT_OK(motus_frame_to_rgb24(&back, f, m709, full, NULL));
         for (int y = 0; y < h; y++)
             for (int x = 0; x < 3 * w; x++)

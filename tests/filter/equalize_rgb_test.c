@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/faults.h"
 #include "motus/filter.h"
+#include "motus/image.h"
 #include "tests/support/harness.h"
 
 #include <stdlib.h>
@@ -22,6 +23,18 @@ static MotusFrame *make_frame(int width, int height, int spread) {
     return f;
 }
 
+// Converts an RGB24 picture to a frame of its size.
+static MotusStatus to_frame(MotusFrame *frame, const MotusPlane *rgb, int matrix_709,
+                            int full_range) {
+    MotusColour colour = MOTUS_COLOUR_BT709;
+    MotusImage image;
+    colour.matrix = matrix_709 ? 1 : 6, colour.full_range = full_range;
+    REQUIRE_OK(motus_image_describe(&image, MOTUS_IMAGE_RGB24, frame->width, frame->height,
+                                    (const void *const[3]){rgb->data},
+                                    (const ptrdiff_t[3]){rgb->stride}));
+    return motus_image_convert(frame, &image, &colour, NULL);
+}
+
 // Converts to RGB24, equalizes each channel by itself, and converts back.
 static void by_hand(MotusFrame *dst, const MotusFrame *src, MotusEqualizer *const channel[3],
                     int matrix_709, int full_range) {
@@ -34,7 +47,7 @@ static void by_hand(MotusFrame *dst, const MotusFrame *src, MotusEqualizer *cons
         EXPECT_OK(motus_equalizer_run(channel[k], &one, &one, NULL));
         for (int i = 0; i < w * h; i++) rgb.data[3 * i + k] = one.data[i];
     }
-    EXPECT_OK(motus_rgb24_to_frame(dst, &rgb, matrix_709, full_range, NULL));
+    EXPECT_OK(to_frame(dst, &rgb, matrix_709, full_range));
     free(rgb.data), free(one.data);
 }
 
@@ -42,8 +55,8 @@ static void each_channel_by_itself(void) {
     for (int n = 0; n < 40; n++) {
         int w = motus_test_range(1, 150), h = motus_test_range(1, 90), m709 = n & 1,
             full = n >> 1 & 1;
-        MotusEqualizeConfig config =
-            n % 3 ? motus_equalize_config_default() : motus_equalize_config_clahe();
+        MotusEqualizeConfig config = n % 3 ? (MotusEqualizeConfig)MOTUS_EQUALIZE_PLANE
+                                           : (MotusEqualizeConfig)MOTUS_EQUALIZE_CLAHE;
         config.smooth_q8 = n % 4 ? 0 : 200;
         MotusExec exec = {1 + n % 3, n >> 2 & 1};
         MotusEqualizer *channel[3];
@@ -66,7 +79,7 @@ static void each_channel_by_itself(void) {
 
 // Three equal channels have luma's curve; in place.
 static void grey_is_equalized_in_luma(void) {
-    MotusEqualizeConfig config = motus_equalize_config_default();
+    MotusEqualizeConfig config = MOTUS_EQUALIZE_PLANE;
     MotusRgbEqualizer *e;
     MotusEqualizer *luma;
     MotusFrame *f = make_frame(80, 60, 50), *want = make_frame(80, 60, 0);
@@ -83,7 +96,7 @@ static void grey_is_equalized_in_luma(void) {
 }
 
 static void memory_runs_out(void) {
-    MotusEqualizeConfig config = motus_equalize_config_default();
+    MotusEqualizeConfig config = MOTUS_EQUALIZE_PLANE;
     MotusRgbEqualizer *e = NULL;
     long n = 0;
     for (MotusStatus status = MOTUS_ERR_MEMORY; status; n++) {

@@ -36,7 +36,7 @@ static void global_is_the_formula(void) {
     for (int n = 0; n < 60; n++) {
         MotusPlane src = make_plane(motus_test_range(1, 120), motus_test_range(1, 90), n % 5),
                    dst = make_plane(src.width, src.height, 2);
-        MotusEqualizeConfig config = motus_equalize_config_default();
+        MotusEqualizeConfig config = MOTUS_EQUALIZE_PLANE;
         MotusExec exec = {1 + n % 3, n & 1};
         MotusEqualizer *e;
         EXPECT_OK(motus_equalizer_open(&e, &config, src.width, src.height));
@@ -122,8 +122,8 @@ static void executors_agree(void) {
         MotusPlane src = make_plane(motus_test_range(1, 400), motus_test_range(1, 60), n % 5);
         MotusPlane a = make_plane(src.width, src.height, 0),
                    b = make_plane(src.width, src.height, 0);
-        MotusEqualizeConfig config =
-            n & 1 ? motus_equalize_config_clahe() : motus_equalize_config_default();
+        MotusEqualizeConfig config = n & 1 ? (MotusEqualizeConfig)MOTUS_EQUALIZE_CLAHE
+                                           : (MotusEqualizeConfig)MOTUS_EQUALIZE_PLANE;
         config.smooth_q8 = n % 3 * 100;
         MotusEqualizer *e[2];
         MotusExec exec[2] = {{1, 1}, {4, 0}};
@@ -198,7 +198,7 @@ static void smoothing(void) {
 
 static void memory_runs_out(void) {
     MotusEqualizer *e = NULL;
-    MotusEqualizeConfig config = motus_equalize_config_clahe();
+    MotusEqualizeConfig config = MOTUS_EQUALIZE_CLAHE;
     for (long n = 0; n < 5; n++) {
         motus_alloc_fail_after(n);
         CU_ASSERT_EQUAL(motus_equalizer_open(&e, &config, 8, 8), MOTUS_ERR_MEMORY);

@@ -86,7 +86,7 @@ static const GpuKernel every_chroma = {sizeof(Key),   open_key_frame, fill_every
 
 // ---- Conversions --------------------------------------------------------------------------------
 
-enum { TO_RGB, TO_YUV, SPLIT, JOIN }; // row->variant
+enum { TO_RGB, SPLIT, JOIN }; // row->variant
 
 typedef struct Convert {
     GpuPlane rgb, channel[3];
@@ -98,7 +98,7 @@ static void open_convert(GpuCase *c) {
     const int to_rgb = c->row->variant == TO_RGB || c->row->variant == JOIN;
     const GpuUse other = to_rgb ? GPU_INPUT : GPU_OUTPUT;
     v->rgb = rgb_plane(c, "RGB", to_rgb ? GPU_OUTPUT : GPU_INPUT);
-    if (c->row->variant <= TO_YUV) v->yuv = frame(c, "frame", other);
+    if (c->row->variant == TO_RGB) v->yuv = frame(c, "frame", other);
     for (int k = 0; k < 3 && c->row->variant >= SPLIT; k++)
         v->channel[k] =
             gpu_plane(c, "channel", other, c->width, c->height, gpu_round16(c->width), ALIGN);
@@ -106,15 +106,11 @@ static void open_convert(GpuCase *c) {
 
 static MotusStatus run_convert(GpuCase *c, int on) {
     const Convert *v = c->state;
-    const int to_rgb = c->row->variant == TO_RGB, m709 = c->number >> 1 & 1,
-              full = c->number >> 2 & 1;
+    const int m709 = c->number >> 1 & 1, full = c->number >> 2 & 1;
     MotusPlane rgb = v->rgb.at[on];
-    MotusFrame yuv = v->yuv.at[on];
-    if (on && to_rgb)
-        return motus_cuda_frame_to_rgb24(&rgb, &yuv, m709, full, c->stream, &c->error);
-    if (on) return motus_cuda_rgb24_to_frame(&yuv, &rgb, m709, full, c->stream, &c->error);
-    return to_rgb ? motus_frame_to_rgb24(&rgb, &yuv, m709, full, NULL)
-                  : motus_rgb24_to_frame(&yuv, &rgb, m709, full, NULL);
+    const MotusFrame yuv = v->yuv.at[on];
+    return on ? motus_cuda_frame_to_rgb24(&rgb, &yuv, m709, full, c->stream, &c->error)
+              : motus_frame_to_rgb24(&rgb, &yuv, m709, full, NULL);
 }
 
 static MotusStatus run_channels(GpuCase *c, int on) {
@@ -147,8 +143,8 @@ typedef struct EqualizeRgb {
 static void open_equalize(GpuCase *c) {
     EqualizeRgb *e = c->state;
     const int n = c->number, w = c->width, h = c->height, m709 = n & 1, full = n >> 1 & 1;
-    MotusEqualizeConfig config =
-        n % 3 ? motus_equalize_config_default() : motus_equalize_config_clahe();
+    MotusEqualizeConfig config = n % 3 ? (MotusEqualizeConfig)MOTUS_EQUALIZE_PLANE
+                                       : (MotusEqualizeConfig)MOTUS_EQUALIZE_CLAHE;
     config.smooth_q8 = n % 4 ? 0 : 200;
     CU_ASSERT_FATAL(!motus_rgb_equalizer_open(&e->cpu, &config, w, h, m709, full));
     CU_ASSERT_FATAL(!motus_cuda_rgb_equalizer_open(&e->cuda, &config, w, h, m709, full, NULL));
@@ -183,7 +179,6 @@ static const GpuRow rows[] = {
     {ROW("key_frame", key_frame, 1100, 700, 80)},
     {.name = "every_chroma", .kernel = &every_chroma, .sizes = chroma_size},
     {ROW("frame_to_rgb24", convert, 900, 700, 24), .variant = TO_RGB},
-    {ROW("rgb24_to_frame", convert, 900, 700, 24), .variant = TO_YUV},
     {ROW("rgb24_split", channels, 900, 700, 12), .variant = SPLIT},
     {ROW("rgb24_join", channels, 900, 700, 12), .variant = JOIN},
     {ROW("equalize_rgb", equalize, 900, 700, 20), .rounds = 3},

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/decide/decide_cuda.h"
 #include "encoder/mb/deblock.h"
-#include "encoder/settings/preset.h"
+#include "encoder/preset/preset.h"
 #include "encoder/settings/stream.h"
 #include "me/me_cpu.h"
 #include "me/search/refine.h"
@@ -27,7 +27,7 @@ typedef struct Decide {
     int mb_width, mb_height, n_mb;
     Settings settings;
     MotusEffort effort;
-    int is_p, teams, early;
+    int is_p, block_mbs, early;
     MotusFrame *frame[FRAMES];
     // CPU:
     MotusPictureState pic;
@@ -53,7 +53,7 @@ static void open_device(GpuCase *c, Decide *d) {
         gpu_buffer(c, "state", GPU_KEPT, motus_picture_state_cuda_bytes(d->mb_width, d->mb_height));
     CU_ASSERT_FATAL(
         !motus_picture_state_cuda_place(&d->gpu, d->state->at[ON_CUDA], d->mb_width, d->mb_height));
-    d->teams = d->gpu.teams, d->early = d->gpu.early;
+    d->block_mbs = d->gpu.block_mbs, d->early = d->gpu.early;
     for (int p = 0; p < 3; p++) {
         const int w = d->whole->plane[p].width, h = d->whole->plane[p].height;
         d->src[p] = gpu_plane(c, "source", GPU_INPUT, w, h, gpu_round16(w), 1);
@@ -151,7 +151,8 @@ static void begin_sequence(GpuCase *c, const Settings *settings, int material) {
     motus_slices_free(&d->slices);
     motus_me_cpu_close(&d->me);
     CU_ASSERT_FATAL(!motus_me_cpu_open(&d->me, &me));
-    CU_ASSERT_FATAL(!motus_slices_alloc(&d->slices, settings->slices, d->mb_width, d->mb_height));
+    CU_ASSERT_FATAL(
+        !motus_slices_alloc(&d->slices, settings->slices, 0, d->mb_width, d->mb_height));
     d->pic.mbs.slice_first = d->slices.first;
     d->pic.row_order = d->slices.row_order;
 }
@@ -221,7 +222,7 @@ static void fill_picture(GpuCase *c, int t) {
     d->pic.qp_offset = maps ? offset : NULL;
     d->gpu.qp_offset = maps ? d->offset->at[ON_CUDA] : NULL;
     d->gpu.slice_first = d->slices.first ? d->slice_first->at[ON_CUDA] : NULL;
-    d->gpu.teams = alone ? 1 : d->teams, d->gpu.early = alone ? d->early : 0;
+    d->gpu.block_mbs = alone ? 1 : d->block_mbs, d->gpu.early = alone ? d->early : 0;
     motus_random_costs(d->bins->at[ON_CPU], d->settings.qp);
     d->gpu.costs = d->settings.cabac ? d->bins->at[ON_CUDA] : NULL;
     d->gpu.transform_8x8 = d->settings.transform_8x8;
@@ -258,47 +259,40 @@ static MotusReference reference_on(const Decide *d, int on) {
     return ref;
 }
 
-static MotusCoding coding_of(const Decide *d) {
-    return (MotusCoding){.qp_table = d->qp_table[d->is_p],
-                         .qp = d->settings.qp,
-                         .effort = d->effort,
-                         .quant8 = d->settings.transform_8x8 ? d->quant8[d->is_p] : NULL,
-                         .costs = d->settings.cabac ? d->bins->at[ON_CPU] : NULL};
-}
-
-static void decide_on_cpu(Decide *d, MotusInterLimits limits) {
-    const MotusCoding coding = coding_of(d);
-    const MotusInterCoding inter = {.lists = 1,
-                                    .refs = 1,
-                                    .ref = {reference_on(d, ON_CPU)},
-                                    .ref_luma = {&d->ref_luma},
-                                    .field = {d->field},
-                                    .centre = {d->centre},
-                                    .limits = limits,
-                                    .subpel = MOTUS_SUBPEL_QUARTER};
-    if (d->is_p)
-        motus_passes()->code_inter(&d->pic, &coding, &inter);
-    else
-        motus_passes()->code_i(&d->pic, &coding);
-    for (int i = 0; i < 3; i++) gpu_copy_plane(&d->d_rec[i].at[ON_CPU], &d->rec->plane[i]);
+static MotusPictureJob job_on(const Decide *d, int on) {
+    MotusPictureJob job = {
+        .type = d->is_p ? MOTUS_SLICE_P : MOTUS_SLICE_I,
+        .refs = d->is_p,
+        .qp = d->settings.qp,
+        .effort = d->effort,
+        .limits = {.max_mvs = 16, .max_mv_y = 512, .unit = 1, .steps = d->effort.steps},
+        .subpel = MOTUS_SUBPEL_QUARTER,
+        .qp_table = d->qp_table[d->is_p],
+        .quant8 = d->settings.transform_8x8 ? d->quant8[d->is_p] : NULL,
+        .costs = d->settings.cabac ? d->bins->at[ON_CPU] : NULL,
+        .luma = {&d->ref_luma}};
+    if (d->is_p) job.ref[0] = reference_on(d, on);
+    job.motion[0] =
+        on ? (MotusMotion){.mv = d->mv->at[ON_CUDA], .cost = d->cost->at[ON_CUDA]}
+           : (MotusMotion){d->field->mv[0], d->field->sad[0], d->field->cost[0], d->centre};
+    return job;
 }
 
 static MotusStatus run_decide(GpuCase *c, int on) {
     Decide *d = c->state;
-    const int qp = d->settings.qp;
-    const MotusInterLimits limits = {
-        .max_mvs = 16, .max_mv_y = 512, .unit = 1, .steps = d->effort.steps};
-    const MotusPCodingCuda p = {.refs = 1,
-                                .ref = reference_on(d, ON_CUDA),
-                                .mv = {d->mv->at[ON_CUDA]},
-                                .cost = {d->cost->at[ON_CUDA]},
-                                .limits = limits};
-    if (!on) return decide_on_cpu(d, limits), MOTUS_OK;
-    d->gpu.lambda = d->is_p ? MOTUS_LAMBDA_P : MOTUS_LAMBDA_I;
-    if (!d->is_p) return gpu_launched(c, motus_code_i_cuda(&d->gpu, qp, &d->effort, c->stream));
-    cudaError_t status = motus_mark_blocks_cuda(&d->gpu, &p, NULL, qp, &d->effort, c->stream);
-    if (!status) status = motus_code_p_cuda(&d->gpu, &p, qp, &d->effort, c->stream);
-    return gpu_launched(c, status);
+    const MotusPictureJob job = job_on(d, on);
+    cudaError_t status = cudaSuccess;
+    if (on) {
+        d->gpu.lambda = d->is_p ? MOTUS_LAMBDA_P : MOTUS_LAMBDA_I;
+        if (d->is_p) status = motus_mark_cuda(&d->gpu, &job, NULL, c->stream);
+        if (d->is_p && !status) status = motus_decide_cuda(&d->gpu, &job, c->stream);
+        if (!status) status = motus_code_intra_cuda(&d->gpu, &job, c->stream);
+        return gpu_launched(c, status);
+    }
+    motus_decide_ops()->decide(&d->pic, &job);
+    motus_decide_ops()->code_intra(&d->pic, &job);
+    for (int i = 0; i < 3; i++) gpu_copy_plane(&d->d_rec[i].at[ON_CPU], &d->rec->plane[i]);
+    return MOTUS_OK;
 }
 
 static void check_mbs(GpuCase *c) {
@@ -342,8 +336,9 @@ static void fill_bench(GpuCase *c) {
     fill_picture(c, 0);
     if (medium.cabac) first_costs(d);
     if (!(variant & BENCH_P)) return;
-    const MotusCoding coding = coding_of(d);
-    motus_passes()->code_i(&d->pic, &coding);
+    const MotusPictureJob job = job_on(d, ON_CPU);
+    motus_decide_ops()->decide(&d->pic, &job);
+    motus_decide_ops()->code_intra(&d->pic, &job);
     fill_picture(c, 1);
     if (medium.cabac) first_costs(d);
 }

@@ -265,8 +265,8 @@ static void frames_from_a_ring(void) {
     make_sequence(&s, 192, 112);
     size_t bytes = 192 * 112 * 3 / 2;
     MotusEncoder *enc = open_encoder(&s.config);
-    CU_ASSERT_FATAL(!motus_cuda_ring_open_device(&ring, 2, bytes, bytes, NULL));
-    CU_ASSERT_EQUAL(motus_cuda_ring_take_device(ring, &output, &stream, NULL), MOTUS_END);
+    CU_ASSERT_FATAL(!motus_cuda_ring_open(&ring, 2, bytes, bytes, 1, NULL));
+    CU_ASSERT_EQUAL(motus_cuda_ring_take(ring, &output, &stream, NULL), MOTUS_END);
     for (int n = 0; n < 40; n++) {
         if (n < 38) {
             CU_ASSERT_FATAL(!motus_cuda_ring_input(ring, &input, NULL));
@@ -277,8 +277,8 @@ static void frames_from_a_ring(void) {
         }
         if (!n || n > 38) continue;
         const int i = (n - 1) % N_FRAMES;
-        CU_ASSERT_EQUAL(motus_cuda_ring_take(ring, &output, NULL), MOTUS_ERR_STATE);
-        CU_ASSERT_FATAL(!motus_cuda_ring_take_device(ring, &output, &stream, NULL));
+        CU_ASSERT_EQUAL(motus_cuda_ring_take(ring, &output, NULL, NULL), MOTUS_ERR_ARGUMENT);
+        CU_ASSERT_FATAL(!motus_cuda_ring_take(ring, &output, &stream, NULL));
         MotusFrame *down = tight_frame(&s, (void *)(uintptr_t)output);
         down->number = s.frame[i]->number;
         CU_ASSERT_EQUAL(motus_encoder_send_device(enc, down, stream, NULL), MOTUS_OK);

@@ -87,11 +87,11 @@ static MotusStatus ring_with_fault(long n, MotusError *error) {
     void *input, *stream;
     size_t bytes = 10000;
     motus_device_fail_after(n);
-    MotusStatus status = motus_cuda_ring_open_device(&ring, 3, bytes, bytes, error);
+    MotusStatus status = motus_cuda_ring_open(&ring, 3, bytes, bytes, 1, error);
     for (int i = 0; i < 4 && !status; i++) {
         status = motus_cuda_ring_input(ring, &input, error);
         if (!status) status = motus_cuda_ring_submit(ring, copy_job, &bytes, error);
-        if (!status && i) status = motus_cuda_ring_take_device(ring, &output, &stream, error);
+        if (!status && i) status = motus_cuda_ring_take(ring, &output, &stream, error);
     }
     motus_device_fail_after(-1);
     motus_cuda_ring_close(&ring);

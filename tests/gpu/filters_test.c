@@ -57,7 +57,7 @@ typedef struct Equalize {
 } Equalize;
 
 static MotusEqualizeConfig equalize_config(GpuCase *c) {
-    MotusEqualizeConfig config = motus_equalize_config_default();
+    MotusEqualizeConfig config = MOTUS_EQUALIZE_PLANE;
     const int n = c->number;
     if (n % 3 == 2)
         config.tiles_x = motus_test_range(1, 12), config.tiles_y = motus_test_range(1, 12),
@@ -190,13 +190,13 @@ static void ring_order(void) {
     void *input;
     uint16_t table[64];
     for (int i = 0; i < 64; i++) table[i] = 1;
-    MOTUS_CHECK(motus_cuda_ring_open(&ring, 2, 3 << 20, 12 << 20, &error) == MOTUS_OK, "%s",
+    MOTUS_CHECK(motus_cuda_ring_open(&ring, 2, 3 << 20, 12 << 20, 0, &error) == MOTUS_OK, "%s",
                 error.text);
-    CU_ASSERT_EQUAL(motus_cuda_ring_take(ring, &output, NULL), MOTUS_END);
+    CU_ASSERT_EQUAL(motus_cuda_ring_take(ring, &output, NULL, NULL), MOTUS_END);
     for (int n = 0; n < 22; n++) {
         if (n >= 2) {
             CU_ASSERT_EQUAL(motus_cuda_ring_input(ring, &input, NULL), MOTUS_ERR_STATE);
-            CU_ASSERT_EQUAL(motus_cuda_ring_take(ring, &output, NULL), MOTUS_OK);
+            CU_ASSERT_EQUAL(motus_cuda_ring_take(ring, &output, NULL, NULL), MOTUS_OK);
             MOTUS_CHECK(*(const int16_t *)output == 8 * (n - 2 + 100 - 128), "picture %d: %d",
                         n - 2, *(const int16_t *)output);
         }
@@ -246,7 +246,7 @@ static int attempt_equalizer(void *opaque, long n) {
 }
 
 static void failed_equalizers_stay_so(void) {
-    MotusEqualizeConfig config[] = {motus_equalize_config_default(), motus_equalize_config_clahe()};
+    MotusEqualizeConfig config[] = {MOTUS_EQUALIZE_PLANE, MOTUS_EQUALIZE_CLAHE};
     for (int tiles = 0; tiles < 2; tiles++) {
         attempt_equalizer(&config[tiles], -1);                                  // loads kernels
         CU_ASSERT(gpu_fail_everywhere(attempt_equalizer, &config[tiles]) >= 2); // launches
@@ -256,7 +256,8 @@ static void failed_equalizers_stay_so(void) {
 static void rings_too_large(void) {
     MotusError error = {0};
     MotusCudaRing *none = NULL;
-    CU_ASSERT_EQUAL(motus_cuda_ring_open(&none, 2, (size_t)1 << 50, 1, &error), MOTUS_ERR_MEMORY);
+    CU_ASSERT_EQUAL(motus_cuda_ring_open(&none, 2, (size_t)1 << 50, 1, 0, &error),
+                    MOTUS_ERR_MEMORY);
     MOTUS_CHECK(!none && strstr(error.text, "memory"), "%s", error.text);
 }
 

@@ -23,13 +23,13 @@ int main(void) {
 #include "tests/gpu/gpu_test.h"
 
 extern const GpuSuite gpu_driver, gpu_device, gpu_filters, gpu_colour, gpu_image, gpu_refusals,
-    gpu_me, gpu_me_jobs, gpu_me_request, gpu_centres, gpu_decide, gpu_deblock, gpu_slice, gpu_cabac,
+    gpu_me, gpu_me_api, gpu_me_request, gpu_centres, gpu_decide, gpu_deblock, gpu_slice, gpu_cabac,
     gpu_lookahead, gpu_mini_gop, gpu_rate, gpu_encoder, gpu_scenes, gpu_weights, gpu_packets,
     gpu_devices, gpu_faults, gpu_av, gpu_lost;
 
 static const GpuSuite *const suites[] = {
     &gpu_driver, &gpu_device,  &gpu_filters,    &gpu_colour,   &gpu_image,  &gpu_refusals,
-    &gpu_me,     &gpu_me_jobs, &gpu_me_request, &gpu_centres,  &gpu_decide, &gpu_deblock,
+    &gpu_me,     &gpu_me_api,  &gpu_me_request, &gpu_centres,  &gpu_decide, &gpu_deblock,
     &gpu_slice,  &gpu_cabac,   &gpu_lookahead,  &gpu_mini_gop, &gpu_rate,   &gpu_encoder,
     &gpu_scenes, &gpu_weights, &gpu_packets,    &gpu_devices,  &gpu_faults,
 #ifdef MOTUS_HAVE_AV

@@ -6,15 +6,6 @@
 #include "tests/gpu/sequence.h"
 #include "tests/me/request_case.h"
 
-static MotusMeReference *filled(MotusMe *me, const MotusPlane *plane) {
-    MotusMeReference *reference = NULL;
-    MOTUS_CHECK(motus_me_reference_alloc(&reference, me) == MOTUS_OK, "%s",
-                motus_me_error(me)->text);
-    MOTUS_CHECK(motus_me_reference_fill(reference, me, plane, MOTUS_MEMORY_HOST, NULL) == MOTUS_OK,
-                "%s", motus_me_error(me)->text);
-    return reference;
-}
-
 // ---- Results in host memory ---------------------------------------------------------------------
 
 static void random_cases(void) {
@@ -24,7 +15,7 @@ static void random_cases(void) {
         MotusMe *me = me_case_open(c.me[0].config, MOTUS_BACKEND_CUDA);
         MotusMeReference *reference[REQUEST_TARGETS] = {NULL};
         RequestResults results[2];
-        for (int k = 0; k < c.n_targets; k++) reference[k] = filled(me, &c.me[k].ref);
+        for (int k = 0; k < c.n_targets; k++) reference[k] = me_case_reference(me, &c.me[k].ref);
         for (int run = 0; run < 2; run++) { // both are pending at once
             request_results_alloc(&c, &results[run]);
             for (int k = 0; k < c.n_targets; k++) results[run].target[k].reference = reference[k];
@@ -186,7 +177,7 @@ static void clipped_hints(void) {
         MotusMeConfig config = motus_me_config_default(W, H);
         config.modes = 1u << MOTUS_MODE_16x16;
         MotusMe *me = me_case_open(config, k ? MOTUS_BACKEND_CUDA : MOTUS_BACKEND_CPU);
-        MotusMeReference *reference = filled(me, &ref);
+        MotusMeReference *reference = me_case_reference(me, &ref);
         const MotusMeHints hints = {.centre = k ? vectors : centre,
                                     .predictor = k ? vectors : predictor,
                                     .lambda_q8 = 5000};
@@ -225,7 +216,8 @@ static void centres(void) {
                                     (int16_t)motus_test_range(-200, 200)};
         MotusMe *me[2] = {me_case_open(motus_me_config_default(w, h), MOTUS_BACKEND_CPU),
                           me_case_open(motus_me_config_default(w, h), MOTUS_BACKEND_CUDA)};
-        MotusMeReference *reference[2] = {filled(me[0], &ref), filled(me[1], &ref)};
+        MotusMeReference *reference[2] = {me_case_reference(me[0], &ref),
+                                          me_case_reference(me[1], &ref)};
         MotusMeCentres p = {.size = sizeof p, .cur = &cur, .lambda_q8 = 256};
         p.previous = i & 1 ? previous : NULL;
         if (i & 2) p.reach = 4 * motus_test_range(1, 16), p.limit_x = 100, p.limit_y = 77;

@@ -1,5 +1,5 @@
 // Motion estimation: the search kernels, and the public API on the same cases. MOTUS_CASES sets the
-// number of random ones. me_jobs_test.c has jobs, sequences and failures.
+// number of random ones. me_api_test.c has sequences and failures.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "me/pixel/ref_luma_cuda.h"
 #include "me/search/refine_cuda.h"
@@ -121,7 +121,7 @@ static MotusStatus run_search(GpuCase *c, int on) {
     return gpu_launched(c, status);
 }
 
-// The same by the public API, twice in the same context.
+// Searches by the public API, twice in one context.
 static void check_api(GpuCase *c) {
     Search *s = c->state;
     for (int run = 0; run < 2; run++) {

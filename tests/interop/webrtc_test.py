@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests examples/webrtc from end to end: motush264enc sends to a headless Chromium on this machine
+"""Tests examples/python/stream.py --gstreamer: motush264enc sends to a headless Chromium on this machine
 until it has shown a hundred pictures.
 
 usage: webrtc_test.py [--size WxH]
@@ -14,7 +14,7 @@ import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "report"))
+sys.path.insert(0, os.path.join(HERE, "..", "support"))
 from browser import ASK_FOR_KEY_PICTURE, Browser, find_chromium  # noqa: E402
 
 PICTURES = 100
@@ -106,9 +106,9 @@ def main():
         skip(missing)
     # Bars, and noise in a corner: each picture has something to code.
     source = "videotestsrc is-live=true pattern=smpte"
-    script = os.path.join(HERE, "..", "..", "examples", "webrtc", "serve.py")
-    server = subprocess.Popen([sys.executable, script, "--port", "0", "--source", source,
-                               "--width", str(width), "--height", str(height)],
+    script = os.path.join(HERE, "..", "..", "examples", "python", "stream.py")
+    server = subprocess.Popen([sys.executable, script, "--gstreamer", "--port", "0", "--source",
+                               source, "--size", f"{width}x{height}"],
                               stdout=subprocess.PIPE, text=True)
     browser = None
     try:

@@ -6,7 +6,7 @@
 
 #include "encoder/analyse/inter_core.h"
 #include "encoder/decide/decide.h"
-#include "encoder/settings/preset.h"
+#include "encoder/preset/preset.h"
 
 enum { LANES_REFERENCES = 3 }; // most of a picture
 

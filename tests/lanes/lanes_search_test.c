@@ -3,6 +3,7 @@
 #define MOTUS_EMULATED_LANES
 #include "me/search/refine_best_warp.cuh"
 
+#include "me/pixel/pixel.h"
 #include "me/search/refine.h"
 #include "tests/lanes/emulated_lanes.h"
 #include "tests/support/harness.h"
@@ -16,32 +17,32 @@ typedef struct Refined {
     MotusMbMotion motion;
 } Refined;
 
-static MotusRingsShared shared;
+static RingsShared shared;
 
 // Refines the blocks as a thread of rings_kernel does (refine_best.cu).
 static void body(void *argument) {
     Refined *r = argument;
     const MotusMbJob *job = r->job;
-    const int cell = motus_rings_cell();
-    const MotusRingsMb mb = {.ref = job->ref,
-                             .x = job->x,
-                             .y = job->y,
-                             .centre = job->centre,
-                             .predictor = job->predictor,
-                             .lambda_q8 = job->lambda_q8,
-                             .reach = 4 * job->range + 3};
-    MotusRingsLane lane;
-    MotusRingsOwn own = {.moved = {0, 0}};
+    const int cell = rings_cell();
+    const RingsMb mb = {.ref = job->ref,
+                        .x = job->x,
+                        .y = job->y,
+                        .centre = job->centre,
+                        .predictor = job->predictor,
+                        .lambda_q8 = job->lambda_q8,
+                        .reach = 4 * job->range + 3};
+    RingsLane lane;
+    RingsOwn own = {.moved = {0, 0}};
     for (int h = 0; h < 2; h++) {
         const int block = motus_lane() + 32 * h;
         memcpy(&lane.cur[h],
-               job->cur + (4 * (cell >> 2) + 8 * h + motus_rings_row()) * job->cur_stride +
+               job->cur + (4 * (cell >> 2) + 8 * h + rings_row()) * job->cur_stride +
                    4 * (cell & 3),
                sizeof lane.cur[h]);
         own.wanted[h] = (int)(r->blocks >> block & 1);
         own.mv[h] = own.wanted[h] ? motus_mv_word(r->found->mv[block]) : 0;
     }
-    motus_rings_run(&mb, &lane, &shared, &own);
+    rings_run(&mb, &lane, &shared, &own);
     for (int h = 0; h < 2; h++) {
         const int block = motus_lane() + 32 * h;
         if (!own.wanted[h]) continue;
@@ -90,9 +91,19 @@ static void compare(const MotusPlane *cur, const MotusRefLuma *ref, int number) 
     Refined r = {
         .job = &job, .blocks = motus_blocks_of(job.modes), .found = &found, .motion = found};
     if (number & 1) motus_test_cpu("c");
-    motus_refine_mb(&job, MOTUS_SUBPEL_BEST, motus_refine_ops(), motus_pixel_ops(number & 1),
-                    &want);
+    motus_refine_blocks(&job, MOTUS_SUBPEL_BEST, motus_refine_ops(), r.blocks, &want);
     motus_test_cpu(NULL);
+    for (uint64_t left = r.blocks; left; left &= left - 1) {
+        const int b = __builtin_ctzll(left);
+        const MotusBlock *of = &motus_blocks[b];
+        uint8_t buffer[256];
+        ptrdiff_t stride = 16;
+        const uint8_t *pred = motus_ref_luma_block(ref, x + of->x, y + of->y, want.mv[b], of->width,
+                                                   of->height, buffer, &stride);
+        want.sad[b] =
+            (uint16_t)motus_pixel_ops()->sad(job.cur + of->y * cur->stride + of->x, cur->stride,
+                                             pred, stride, of->width, of->height);
+    }
     const char *failure = emulated_lanes_run(1, body, &r);
     MOTUS_CHECK(!failure, "case %d: %s", number, failure);
     MOTUS_CHECK(same(&want, &r.motion, r.blocks), "case %d: modes %x lambda %u", number, job.modes,

@@ -6,11 +6,9 @@
 #endif
 #include "tests/lanes/lanes_warp.h"
 
-#include "encoder/analyse/inter_team_warp.cuh"
-#include "encoder/analyse/transform8_warp.cuh"
+#include "encoder/analyse/inter_warp.cuh"
 #include "encoder/decide/decide_core.h"
 #include "encoder/intra/intra8x8_warp.cuh"
-#include "encoder/intra/intra_type_warp.cuh"
 #include "tests/lanes/emulated_lanes.h"
 #include "tests/support/harness.h"
 
@@ -19,11 +17,10 @@ static struct Shared {
     MotusTrial trial[2];
     MotusIntraShared intra;
     MotusTypeShared type;
-    MotusIntraTeam team;
     MotusIntra8Team team8;
     MotusInterTeam inter;
     MotusTrialCoefs coefs[LANES_INTER_WARPS];
-    MotusTransformShared transform;
+    MotusTransformShared transforms[LANES_INTER_WARPS];
 } shared;
 
 typedef struct Arguments {
@@ -34,7 +31,6 @@ typedef struct Arguments {
     const MotusLevelChoice *levels;
     int warps, shares;
     LanesResult *r;
-    const MotusQuant8 *quant8;
 } Arguments;
 
 static void run(int warps, void (*body)(void *), Arguments *a) {
@@ -71,134 +67,71 @@ void lanes_intra_type_by_satd(const MotusIntraMb *in, LanesResult *r) {
 static void search_body(void *argument) {
     const Arguments *a = argument;
     MotusTrial *first = &shared.trial[0], *second = &shared.trial[1];
-    motus_intra_begin(a->intra, first, second);
+    motus_intra_begin_as(a->intra, first, MOTUS_MB_I_16x16);
+    motus_intra_begin_as(a->intra, second, MOTUS_MB_I_4x4);
     const MotusIntraPart chroma = motus_intra_search16x16(a->intra, &shared.intra, first);
     const MotusTrial *best = motus_intra_search4x4(a->intra, &shared.intra, first, second, &chroma);
     if (motus_lane() == MOTUS_LANES - 1) a->r->trial = *best;
 }
 
-void lanes_intra_search(const MotusIntraMb *in, LanesResult *r) {
-    Arguments a = {.intra = in, .r = r};
-    run(1, search_body, &a);
-}
-
-static void code_intra_role(const MotusIntraMb *in, MotusIntraTeam *team, int warp,
-                            const MotusI4Mb *i4) {
-    if (warp == MOTUS_ROLE_INTRA4X4)
-        motus_intra_role4x4(in, team, i4);
-    else
-        motus_intra_role_whole(in, team, warp);
-}
-
 static void intra_team_body(void *argument) {
     const Arguments *a = argument;
-    MotusIntraTeam *team = &shared.team;
-    MotusI4Mb i4;
-    const int warp = emulated_warp();
-    memset(&i4, 0, sizeof i4);
-    if (warp == 0) {
-        motus_intra_begin(a->intra, &team->trial[0], &team->trial[1]);
-        i4 = motus_i4_prepare(a->intra, &team->scratch[0]);
-    }
-    motus_team_sync();
-    code_intra_role(a->intra, team, warp, &i4);
-    motus_team_sync();
-    if (warp > 0) return;
-    const MotusTrial *best = motus_intra_join(a->intra, team);
-    if (motus_lane() == MOTUS_LANES - 1) a->r->trial = *best;
-}
-
-void lanes_intra_team(const MotusIntraMb *in, LanesResult *r) {
-    Arguments a = {.intra = in, .r = r};
-    run(MOTUS_INTRA_ROLES, intra_team_body, &a);
-}
-
-static void intra8_team_body(void *argument) {
-    const Arguments *a = argument;
+    const MotusIntraMb *in = a->intra;
     MotusIntra8Team *t = &shared.team8;
+    MotusIntraTeam *team = &t->team;
     MotusI4Mb i4;
     MotusI8Mb i8;
     const int warp = emulated_warp();
     memset(&i4, 0, sizeof i4);
     memset(&i8, 0, sizeof i8);
-    if (warp == 0) {
-        motus_intra_begin(a->intra, &t->team.trial[0], &t->team.trial[1]);
-        i4 = motus_i4_prepare(a->intra, &t->team.scratch[0]);
+    if (warp == MOTUS_ROLE_INTRA4X4) {
+        motus_intra_begin_as(in, &team->trial[0], MOTUS_MB_I_16x16);
+        motus_intra_begin_as(in, &team->trial[1], MOTUS_MB_I_4x4);
+        i4 = motus_i4_prepare(in, &team->scratch[0]);
     }
-    if (warp == MOTUS_ROLE_INTRA8X8) i8 = motus_intra8_begin(a->intra, a->quant8, t);
+    if (warp == MOTUS_ROLE_INTRA8X8) i8 = motus_intra8_begin(in, in->quant8, t);
     motus_team_sync();
     if (warp == MOTUS_ROLE_INTRA8X8)
-        motus_intra_role8x8(a->intra, t, &i8);
+        motus_intra_role8x8(in, t, &i8);
+    else if (warp == MOTUS_ROLE_INTRA4X4)
+        motus_intra_role4x4(in, team, &i4);
     else
-        code_intra_role(a->intra, &t->team, warp, &i4);
-    if (warp == MOTUS_ROLE_CHROMA) motus_intra_copy_chroma(&t->trial, &t->team.trial[0]);
+        motus_intra_role_whole(in, team, warp);
+    if (in->quant8 && warp == MOTUS_ROLE_CHROMA) motus_intra_copy_chroma(&t->trial, team->trial);
     motus_team_sync();
     if (warp > 0) return;
-    const MotusTrial *best = motus_intra8_join(a->intra, t);
+    const MotusTrial *best = motus_intra_join(in, team, in->quant8 ? t : NULL);
     if (motus_lane() == MOTUS_LANES - 1) a->r->trial = *best;
 }
 
-void lanes_intra8_team(const MotusIntraMb *in, const MotusQuant8 *quant8, LanesResult *r) {
-    Arguments a = {.intra = in, .r = r, .quant8 = quant8};
-    run(MOTUS_INTRA8_ROLES, intra8_team_body, &a);
+void lanes_intra_search(const MotusIntraMb *in, int warps, LanesResult *r) {
+    Arguments a = {.intra = in, .r = r};
+    run(warps, warps > 1 ? intra_team_body : search_body, &a);
 }
 
 // ---- Inter --------------------------------------------------------------------------------------
-
-static MotusTransformShared eights[LANES_INTER_WARPS];
 
 static void inter_team_body(void *argument) {
     const Arguments *a = argument;
     MotusInterTeam *team = &shared.inter;
     const int warp = emulated_warp();
-    const MotusTeamEdge edge = motus_team_edge(&a->inter->neighbours, a->inter->refs);
+    const MotusEdge edge = motus_edge(&a->inter->neighbours, a->inter->refs, 1);
     MotusTeamLane own;
     uint32_t satd;
-    motus_team_begin(&own, a->found, a->inter->refs, &team->choose.choice, &team->of.sums, warp,
-                     a->warps);
-    const MotusTrial *best =
-        motus_team_decide(a->inter, own, &edge, a->found, a->effort, a->levels, team, shared.coefs,
-                          a->inter->quant8 ? eights : NULL, warp, a->warps, a->shares, &satd);
+    motus_team_begin(&own, a->found, a->inter->refs, &team->choice, &team->sums, warp, a->warps);
+    const MotusTrial *best = motus_team_decide(
+        a->inter, own, &edge, a->found, a->effort, a->levels, team, shared.coefs,
+        a->inter->quant8 ? shared.transforms : NULL, warp, a->warps, a->shares, &satd);
     motus_team_sync();
     if (warp == 0 && motus_lane() == MOTUS_LANES - 1)
-        a->r->trial = *best, a->r->choice = team->choose.choice, a->r->satd = satd;
+        a->r->trial = *best, a->r->choice = team->choice, a->r->satd = satd;
 }
 
 void lanes_decide_inter(const MotusInterMb *in, const MotusCandidates *found,
                         const MotusEffort *effort, const MotusLevelChoice *levels, int warps,
                         int shares, LanesResult *r) {
-    Arguments a = {NULL, in, found, effort, levels, warps, shares, r, NULL};
+    Arguments a = {NULL, in, found, effort, levels, warps, shares, r};
     run(warps, inter_team_body, &a);
-}
-
-typedef struct TransformCall {
-    const MotusInterMb *in;
-    const MotusLevelChoice *levels;
-    const MotusQuant8 *quant8;
-    MotusMbCoef *coef;
-    uint8_t *rec;
-    uint32_t luma_bits, *cost;
-    int *taken;
-} TransformCall;
-
-static void transform_body(void *argument) {
-    const TransformCall *c = argument;
-    uint32_t cost = *c->cost;
-    const int taken = motus_choose_transform_warp(c->in, c->levels, c->quant8, &shared.transform,
-                                                  c->coef, c->rec, 16, c->luma_bits, &cost);
-    motus_lanes_sync();
-    if (motus_lane() == MOTUS_LANES - 1) *c->taken = taken, *c->cost = cost;
-}
-
-const char *lanes_choose_transform(const MotusInterMb *in, const MotusLevelChoice *levels,
-                                   const MotusQuant8 *quant8, MotusMb *mb, MotusMbCoef *coef,
-                                   uint8_t *rec, uint32_t luma_bits, uint32_t *cost, int *taken) {
-    TransformCall c = {in, levels, quant8, coef, rec, luma_bits, cost, taken};
-    motus_test_fill(&shared, sizeof shared);
-    shared.transform.mb = *mb;
-    const char *failure = emulated_lanes_run(1, transform_body, &c);
-    *mb = shared.transform.mb;
-    return failure;
 }
 
 typedef struct Call {

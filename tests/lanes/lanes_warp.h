@@ -21,18 +21,12 @@ typedef struct LanesResult {
 // Each call fills the lanes' shared memory with random bytes first.
 void lanes_intra16x16_estimate(const MotusIntraMb *in, LanesResult *r); // satd, mode
 void lanes_intra_type_by_satd(const MotusIntraMb *in, LanesResult *r);  // type
-void lanes_intra_search(const MotusIntraMb *in, LanesResult *r);        // by one warp
-void lanes_intra_team(const MotusIntraMb *in, LanesResult *r);          // by three warps
-// By four warps, with Intra8x8. quant8: at the MB's QP.
-void lanes_intra8_team(const MotusIntraMb *in, const MotusQuant8 *quant8, LanesResult *r);
+// warps: 1, 3, or 4 with Intra8x8.
+void lanes_intra_search(const MotusIntraMb *in, int warps, LanesResult *r);
 // `shares`: all warps evaluate a single type together.
 void lanes_decide_inter(const MotusInterMb *in, const MotusCandidates *found,
                         const MotusEffort *effort, const MotusLevelChoice *levels, int warps,
                         int shares, LanesResult *r);
-// Chooses the transform of MB *mb: motus_choose_transform, into *taken.
-const char *lanes_choose_transform(const MotusInterMb *in, const MotusLevelChoice *levels,
-                                   const MotusQuant8 *quant8, MotusMb *mb, MotusMbCoef *coef,
-                                   uint8_t *rec, uint32_t luma_bits, uint32_t *cost, int *taken);
 const char *lanes_satd_mb(const MotusInterMb *in, int ref, MotusMv mv, uint16_t satd[16]);
 const char *lanes_note_decision(MotusMb *to, const MotusMb *decided, uint16_t *changed_at, int now);
 const char *lanes_first_guess(MotusMb *mb, MotusMv mv);

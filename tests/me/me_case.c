@@ -134,6 +134,14 @@ MotusMe *me_case_open(MotusMeConfig config, MotusBackend backend) {
     return me;
 }
 
+MotusMeReference *me_case_reference(MotusMe *me, const MotusPlane *plane) {
+    MotusMeReference *reference = NULL;
+    MOTUS_CHECK(!motus_me_reference_alloc(&reference, me) &&
+                    !motus_me_reference_fill(reference, me, plane, MOTUS_MEMORY_HOST, NULL),
+                "%s", motus_me_error(me)->text);
+    return reference;
+}
+
 MotusField *me_case_field(int width, int height) {
     MotusField *field = NULL;
     MOTUS_CHECK(motus_field_alloc(&field, width, height) == MOTUS_OK, "%dx%d", width, height);

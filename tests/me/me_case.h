@@ -3,7 +3,7 @@
 #ifndef TESTS_ME_CASE_H
 #define TESTS_ME_CASE_H
 
-#include "motus/me.h"
+#include "motus/me_request.h"
 
 typedef enum MeContent {
     ME_RANDOM,          // noise
@@ -13,7 +13,7 @@ typedef enum MeContent {
     ME_FLAT,            // one value in both pictures
     ME_CHECKERBOARD,    // 0 and 255
     ME_OPPOSITE,        // current 0, reference 255
-    ME_NEARLY_OPPOSITE, // the same except for a few samples
+    ME_NEARLY_OPPOSITE, // ME_OPPOSITE except for a few samples
     ME_CONTENTS,
 } MeContent;
 
@@ -35,6 +35,9 @@ void me_case_free(MeCase *c);
 
 // Opens a context of a backend.
 MotusMe *me_case_open(MotusMeConfig config, MotusBackend backend);
+
+// Returns a reference filled from a plane in host memory.
+MotusMeReference *me_case_reference(MotusMe *me, const MotusPlane *plane);
 
 // Returns a poisoned field, and one with the results of a search.
 MotusField *me_case_field(int width, int height);

@@ -200,22 +200,20 @@ static void medians(void) {
     CU_ASSERT(none.x == 0 && none.y == 0);
 }
 
-enum { VERSIONS = 3 };
-static void open_versions(MotusCoarse coarse[VERSIONS], int mb_width, int mb_height) {
-    static const char *const cpu[VERSIONS] = {"c", "avx2", NULL}; // NULL: the best for this CPU
+enum { VERSIONS = MOTUS_TEST_CPUS };
+static void open_versions(MotusDownscaled downscaled[VERSIONS], int mb_width, int mb_height) {
     for (int i = 0; i < VERSIONS; i++) {
-        if (cpu[i]) motus_test_cpu(cpu[i]);
-        REQUIRE_OK(motus_coarse_alloc(&coarse[i], mb_width, mb_height));
-        motus_test_cpu(NULL);
+        motus_test_cpu(motus_test_cpus[i]);
+        REQUIRE_OK(motus_downscaled_alloc(&downscaled[i], mb_width, mb_height));
     }
 }
 
 // All versions of the downscaled search agree on noise, extremes and ties.
-static void coarse_versions(void) {
+static void downscaled_versions(void) {
     enum { W = 80, H = 48 };
     static uint8_t cur[W * H], ref[W * H];
     for (int i = 0; i < 60; i++) {
-        MotusCoarse coarse[VERSIONS];
+        MotusDownscaled downscaled[VERSIONS];
         uint32_t lambda_q8 = (uint32_t[]){0, 65535, 300}[i % 3];
         int reach = i < 30 ? 64 : 4 * motus_test_range(1, 16);
         const MotusCentresPicture picture = {
@@ -225,35 +223,42 @@ static void coarse_versions(void) {
         if (i % 4 == 1) memset(cur, 0, sizeof cur), memset(ref, 255, sizeof ref);
         if (i % 4 == 2) memset(cur, 9, sizeof cur), memset(ref, 9, sizeof ref);
         for (int k = 0; i % 4 == 3 && k < W * H; k++) cur[k] = ref[k] = k / 16 & 1 ? 255 : 0;
-        open_versions(coarse, W / 16, H / 16);
+        open_versions(downscaled, W / 16, H / 16);
         for (int v = 0; v < VERSIONS; v++) {
-            motus_coarse_run(&coarse[v], &(MotusPlane){cur, W, W, H}, &(MotusPlane){ref, W, W, H},
-                             &picture, 1 + v);
-            MOTUS_CHECK(
-                !memcmp(coarse[0].mbs.mv, coarse[v].mbs.mv, W / 16 * (H / 16) * sizeof(MotusMv)),
-                "case %d version %d reach %d", i, v, reach);
+            motus_downscaled_run(&downscaled[v], &(MotusPlane){cur, W, W, H},
+                                 &(MotusPlane){ref, W, W, H}, &picture, 1 + v);
+            MOTUS_CHECK(!memcmp(downscaled[0].mbs.mv, downscaled[v].mbs.mv,
+                                W / 16 * (H / 16) * sizeof(MotusMv)),
+                        "case %d version %d reach %d", i, v, reach);
         }
         if (i % 4 == 2)
-            MOTUS_CHECK(coarse[0].mbs.mv[3].x == (lambda_q8 ? 0 : -4 * reach), "case %d: %d", i,
-                        coarse[0].mbs.mv[3].x);
-        for (int v = 0; v < VERSIONS; v++) motus_coarse_free(&coarse[v]);
+            MOTUS_CHECK(downscaled[0].mbs.mv[3].x == (lambda_q8 ? 0 : -4 * reach), "case %d: %d", i,
+                        downscaled[0].mbs.mv[3].x);
+        for (int v = 0; v < VERSIONS; v++) motus_downscaled_free(&downscaled[v]);
+    }
+}
+
+static void find_ops(const MotusCentreOps *ops[VERSIONS]) {
+    for (int v = 0; v < VERSIONS; v++) {
+        motus_test_cpu(motus_test_cpus[v]);
+        ops[v] = motus_centre_ops();
     }
 }
 
 // Every point of the window is found, and the first of two that tie.
-static void coarse_points(void) {
-    enum { STRIDE = 48, COLUMNS = MOTUS_COARSE_COLUMNS };
-    static MotusCoarseCosts cost; // zero for the points that count
-    static uint8_t ref[42 * STRIDE], cur[8 * STRIDE];
-    MotusCoarse coarse[VERSIONS];
+static void downscaled_points(void) {
+    enum { STRIDE = 48, COLUMNS = MOTUS_DOWNSCALED_COLUMNS };
+    static MotusDownscaledCosts cost; // zero for the points that count
+    static uint8_t ref[43 * STRIDE], cur[8 * STRIDE];
+    const MotusCentreOps *ops[VERSIONS];
     memset(cost, 0xFF, sizeof cost);
-    for (int row = 0; row < MOTUS_COARSE_POINTS; row++)
-        memset(cost[row], 0, MOTUS_COARSE_POINTS * sizeof cost[0][0]);
-    open_versions(coarse, 1, 1);
-    for (int at = 0; at < MOTUS_COARSE_POINTS * COLUMNS; at++) {
+    for (int row = 0; row < MOTUS_DOWNSCALED_POINTS; row++)
+        memset(cost[row], 0, MOTUS_DOWNSCALED_POINTS * sizeof cost[0][0]);
+    find_ops(ops);
+    for (int at = 0; at < MOTUS_DOWNSCALED_POINTS * COLUMNS; at++) {
         int row = at / COLUMNS, column = at % COLUMNS, other_row = motus_test_range(0, 32),
             other_column = motus_test_range(0, 32);
-        if (column >= MOTUS_COARSE_POINTS) continue;
+        if (column >= MOTUS_DOWNSCALED_POINTS) continue;
         motus_test_fill(ref, sizeof ref);
         for (int y = 0; y < 8; y++) memcpy(cur + y * STRIDE, ref + (row + y) * STRIDE + column, 8);
         int tie = abs(other_row - row) >= 8 || abs(other_column - column) >= 8,
@@ -262,13 +267,12 @@ static void coarse_points(void) {
             memcpy(ref + (other_row + y) * STRIDE + other_column, cur + y * STRIDE, 8);
         int want = tie && other < at ? other : at;
         for (int v = 0; v < VERSIONS; v++) {
-            int found =
-                coarse[v].search(cur, ref, STRIDE, cost, MOTUS_COARSE_POINTS, at % 3 ? other : at);
+            int found = ops[v]->search(cur, ref, STRIDE, cost, MOTUS_DOWNSCALED_POINTS,
+                                       at % 3 ? other : at);
             MOTUS_CHECK(found == want, "version %d: %d, want %d (planted at %d and %d)", v, found,
                         want, at, tie ? other : at);
         }
     }
-    for (int v = 0; v < VERSIONS; v++) motus_coarse_free(&coarse[v]);
 }
 
 // All versions give the SAD, or no less than the limit where the SAD is no less.
@@ -276,8 +280,8 @@ static void centre_sads(void) {
     enum { STRIDE = 40 };
     static _Alignas(32) uint8_t cur[256];
     static uint8_t ref[16 * STRIDE];
-    MotusCoarse coarse[VERSIONS];
-    open_versions(coarse, 1, 1);
+    const MotusCentreOps *ops[VERSIONS];
+    find_ops(ops);
     for (int i = 0; i < 2000; i++) {
         uint32_t sad = 0;
         motus_test_fill(cur, sizeof cur);
@@ -289,14 +293,13 @@ static void centre_sads(void) {
                                : i % 3 == 1 ? (uint32_t)motus_test_range(1, 30000)
                                             : sad + (uint32_t)motus_test_range(0, 2) - 1;
         for (int v = 0; v < VERSIONS; v++) {
-            const uint32_t found = coarse[v].sad(cur, ref + 3, STRIDE, limit);
+            const uint32_t found = ops[v]->sad(cur, ref + 3, STRIDE, limit);
             MOTUS_CHECK(sad < limit ? found == sad : found >= limit,
                         "case %d version %d: %u, SAD %u, limit %u", i, v, found, sad, limit);
         }
     }
-    for (int v = 0; v < VERSIONS; v++) motus_coarse_free(&coarse[v]);
 }
 
 MOTUS_SUITE("me_motion", TEST(whole_sample_pans), TEST(quarter_sample_pans), TEST(centres),
-            TEST(wide_centres), TEST(coarse_versions), TEST(coarse_points), TEST(centre_sads),
-            TEST(medians))
+            TEST(wide_centres), TEST(downscaled_versions), TEST(downscaled_points),
+            TEST(centre_sads), TEST(medians))

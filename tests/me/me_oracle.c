@@ -16,7 +16,7 @@ void oracle_block(int b, int *x, int *y, int *w, int *h) {
     }
 }
 
-// The same for whole MVs, which are most of the work.
+// Returns the SAD of a block at a whole-sample MV, which are most of the work.
 static uint32_t whole_sad(const MotusPlane *cur, const MotusPlane *ref, int x, int y, int w, int h,
                           int dx, int dy) {
     uint32_t sum = 0;

@@ -6,6 +6,7 @@
 #include "common/faults.h"
 #include "common/int_core.h"
 #include "me/me_cpu.h"
+#include "motus/upload.h"
 #include "tests/me/me_oracle.h"
 #include "tests/me/request_case.h"
 #include "tests/support/harness.h"
@@ -19,13 +20,6 @@ static MotusMe *open_cpu(MotusMeConfig config, const char *cpu, int threads) {
     return me;
 }
 
-static MotusMeReference *filled(MotusMe *me, const MotusPlane *plane) {
-    MotusMeReference *reference = NULL;
-    REQUIRE_OK(motus_me_reference_alloc(&reference, me));
-    REQUIRE_OK(motus_me_reference_fill(reference, me, plane, MOTUS_MEMORY_HOST, NULL));
-    return reference;
-}
-
 // ---- Against the oracle -------------------------------------------------------------------------
 
 static void run(const RequestCase *c, const char *cpu, int threads, int number) {
@@ -35,7 +29,7 @@ static void run(const RequestCase *c, const char *cpu, int threads, int number) 
     void *opaque = NULL;
     request_results_alloc(c, &results);
     for (int i = 0; i < c->n_targets; i++)
-        results.target[i].reference = reference[i] = filled(me, &c->me[i].ref);
+        results.target[i].reference = reference[i] = me_case_reference(me, &c->me[i].ref);
     motus_test_cpu(NULL);
     MotusMeRequest request = request_of(c, &results);
     request.opaque = &results;
@@ -110,7 +104,7 @@ static void blocks(void) {
         MotusMeConfig config = motus_me_config_default(W, H);
         config.subpel = half ? MOTUS_SUBPEL_QUARTER : MOTUS_SUBPEL_FULL;
         MotusMe *me = open_cpu(config, NULL, 1);
-        MotusMeReference *reference = filled(me, &plane);
+        MotusMeReference *reference = me_case_reference(me, &plane);
         for (int i = 0; i < 2000; i++) {
             const int w = 4 * motus_test_range(1, 4), h = 4 * motus_test_range(1, 4),
                       far = i % 3 ? 100 : MOTUS_MAX_SIZE;
@@ -149,7 +143,7 @@ static void shared(void) {
     MotusMe *me[2] = {open_cpu(config, NULL, 1), NULL};
     config.subpel = MOTUS_SUBPEL_FULL;
     me[1] = open_cpu(config, NULL, 1);
-    MotusMeReference *reference = filled(me[0], &plane[0]),
+    MotusMeReference *reference = me_case_reference(me[0], &plane[0]),
                      *second = motus_me_reference_ref(reference);
     CU_ASSERT_PTR_EQUAL(second, reference);
     motus_me_reference_unref(&reference);
@@ -184,7 +178,7 @@ static void shared(void) {
 
 // ---- Centres ------------------------------------------------------------------------------------
 
-// The same centres as the encoder's own call, for whole and partial MBs; 0 means the largest value.
+// Centres are those of the encoder: for whole and partial MBs; 0 means the largest value.
 static void centres(void) {
     for (int i = 0; i < 12; i++) {
         const int w = motus_test_range(33, 120), h = motus_test_range(17, 90),
@@ -195,7 +189,7 @@ static void centres(void) {
         memcpy(cur.data, ref.data + w * 9 + 7, (size_t)(w * (h - 10)));
         const MotusMeConfig config = motus_me_config_default(w, h);
         MotusMe *me = open_cpu(config, NULL, 1 + i % 3);
-        MotusMeReference *reference = filled(me, &ref);
+        MotusMeReference *reference = me_case_reference(me, &ref);
         MotusMv *previous = malloc((size_t)n * sizeof *previous),
                 *want = malloc((size_t)n * sizeof *want);
         MotusMv *centre = (MotusMv *)motus_test_guarded((size_t)n * sizeof *centre);
@@ -261,44 +255,37 @@ static const MotusPlane plane = {samples, WIDTH, WIDTH, HEIGHT};
 
 static void queue(void) {
     MotusMe *me = open_cpu(motus_me_config_default(WIDTH, HEIGHT), NULL, 1);
-    MotusField *field = NULL, *last = NULL, *got = NULL;
+    MotusField *field = NULL;
     REQUIRE_OK(motus_field_alloc(&field, WIDTH, HEIGHT));
-    REQUIRE_OK(motus_field_alloc(&last, WIDTH, HEIGHT));
     MotusMbStats stats[N_MB];
-    int tags[3];
+    int tags[MOTUS_ME_IN_FLIGHT];
     void *opaque = NULL;
     MotusMeRequest request = {.size = sizeof request, .cur = &plane, .stats = stats};
-    const MotusMeJob job = {.cur = &plane, .ref = &plane, .field = field},
-                     next = {.cur = &plane, .field = field},
-                     fourth = {.cur = &plane, .ref = &plane, .field = last};
     CU_ASSERT_EQUAL(motus_me_wait(me, &opaque, 0), MOTUS_END);
     for (int round = 0; round < 3; round++) {
-        request.opaque = &tags[0];
-        EXPECT_OK(motus_me_request(me, &request));
-        CU_ASSERT_EQUAL(motus_me_submit(me, &next),
-                        round ? MOTUS_OK : MOTUS_ERR_STATE); // no job before a request
-        if (!round) EXPECT_OK(motus_me_submit(me, &job));
-        request.opaque = &tags[2];
-        EXPECT_OK(motus_me_request(me, &request));
-        EXPECT_OK(motus_me_submit(me, &fourth));
-        CU_ASSERT_EQUAL(motus_me_request(me, &request), MOTUS_AGAIN);
-        CU_ASSERT_EQUAL(motus_me_submit(me, &job), MOTUS_AGAIN);
-        CU_ASSERT_EQUAL(motus_me_search(me, &plane, &plane, NULL, field), MOTUS_ERR_STATE);
-        CU_ASSERT(motus_me_wait(me, &opaque, round - 1) == MOTUS_OK && opaque == &tags[0]);
-        if (round == 1) { // either call takes either
-            CU_ASSERT(motus_me_wait(me, &opaque, 5) == MOTUS_OK && !opaque);
-            CU_ASSERT(motus_me_receive(me, &got) == MOTUS_OK && !got);
-        } else {
-            CU_ASSERT(motus_me_receive(me, &got) == MOTUS_OK && got == field);
-            CU_ASSERT(motus_me_wait(me, &opaque, -1) == MOTUS_OK && opaque == &tags[2]);
+        EXPECT_OK(motus_me_search(me, &plane, &plane, NULL, field));
+        for (int i = 0; i < MOTUS_ME_IN_FLIGHT; i++) {
+            request.opaque = &tags[i];
+            EXPECT_OK(motus_me_request(me, &request));
+            CU_ASSERT_EQUAL(motus_me_search(me, &plane, &plane, NULL, field), MOTUS_ERR_STATE);
         }
-        CU_ASSERT(motus_me_receive(me, &got) == MOTUS_OK && got == last);
+        CU_ASSERT_EQUAL(motus_me_request(me, &request), MOTUS_AGAIN);
+        for (int i = 0; i < MOTUS_ME_IN_FLIGHT; i++)
+            CU_ASSERT(motus_me_wait(me, &opaque, i - 1) == MOTUS_OK && opaque == &tags[i]);
         CU_ASSERT(motus_me_wait(me, &opaque, -1) == MOTUS_END && !opaque);
     }
     EXPECT_OK(motus_me_request(me, &request)); // closed while it is pending
     motus_field_free(&field);
-    motus_field_free(&last);
     motus_me_close(&me);
+}
+
+static void host_memory(void) {
+    uint8_t *memory = motus_host_alloc(1000);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(memory);
+    CU_ASSERT_EQUAL((uintptr_t)memory % 64, 0);
+    memset(memory, 1, 1000);
+    motus_host_free(memory);
+    motus_host_free(NULL);
 }
 
 static void check_request(MotusMe *me, MotusMeRequest request, MotusMeTarget target,
@@ -316,11 +303,12 @@ static void states(void) {
     other.width++;
     MotusMe *me = open_cpu(config, NULL, 1), *me_whole = open_cpu(whole, NULL, 1),
             *me_other = open_cpu(other, NULL, 1);
-    MotusMeReference *reference = filled(me, &plane), *coarse = filled(me_whole, &plane),
-                     *empty = NULL, *none = reference;
+    MotusMeReference *reference = me_case_reference(me, &plane),
+                     *full = me_case_reference(me_whole, &plane), *empty = NULL, *none = reference;
     EXPECT_OK(motus_me_reference_alloc(&empty, me));
     static uint8_t larger[(WIDTH + 1) * HEIGHT];
-    MotusMeReference *wide = filled(me_other, &(MotusPlane){larger, WIDTH + 1, WIDTH + 1, HEIGHT});
+    MotusMeReference *wide =
+        me_case_reference(me_other, &(MotusPlane){larger, WIDTH + 1, WIDTH + 1, HEIGHT});
     MotusMv far[N_MB] = {{0}}, odd[N_MB] = {{0}};
     far[N_MB - 1].y = -8192, odd[2].x = 2;
     uint16_t sad[N_MB];
@@ -337,7 +325,7 @@ static void states(void) {
     check_request(me_whole, good, good_target, MOTUS_OK,
                   "half-sample vectors in a finer reference");
     check_request(me_whole, good,
-                  (MotusMeTarget){.reference = coarse, .skip_mv = odd, .skip_sad = sad},
+                  (MotusMeTarget){.reference = full, .skip_mv = odd, .skip_sad = sad},
                   MOTUS_ERR_ARGUMENT, "fractions");
     CU_ASSERT_EQUAL(motus_me_reference_fill(reference, me_other, &plane, MOTUS_MEMORY_HOST, NULL),
                     MOTUS_ERR_ARGUMENT);
@@ -365,7 +353,7 @@ static void states(void) {
                     MOTUS_ERR_ARGUMENT);
     CU_ASSERT_EQUAL(motus_me_reference_block(reference, 0, 0, far[0], 8, 8, dst, 7),
                     MOTUS_ERR_ARGUMENT);
-    MotusMeReference **const all[] = {&reference, &coarse, &empty, &wide};
+    MotusMeReference **const all[] = {&reference, &full, &empty, &wide};
     for (int i = 0; i < 4; i++) motus_me_reference_unref(all[i]);
     motus_me_close(&me);
     motus_me_close(&me_whole);
@@ -373,4 +361,4 @@ static void states(void) {
 }
 
 MOTUS_SUITE("me_request", TEST(random_cases), TEST(extremes), TEST(statistics), TEST(blocks),
-            TEST(shared), TEST(centres), TEST(queue), TEST(states))
+            TEST(shared), TEST(centres), TEST(queue), TEST(states), TEST(host_memory))

@@ -1,7 +1,6 @@
 // Exhaustive search against the oracle: MV, SAD and cost of every block, with all versions for this
 // CPU, one thread and several.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "common/cpu.h"
 #include "common/faults.h"
 #include "me/me_cpu.h"
 #include "me/search/search.h"
@@ -58,35 +57,25 @@ static void ties(void) {
     }
 }
 
-// Searches one MB with a named version: the 41 results of plain C, no other write, within the
-// scratch memory.
-static void check_version(const MotusMbJob *job, unsigned cpu_flags, const MotusMbMotion *want,
-                          int number) {
-    const MotusSearchOps *ops = motus_search_ops(cpu_flags);
-    uint8_t *scratch = motus_test_guarded(ops->scratch_bytes(job->range));
-    MotusMbMotion out;
-    memset(&out, 0xA5, sizeof out);
-    ops->search(job, &out, scratch);
-    // NOLINTNEXTLINE(bugprone-suspicious-memory-comparison): padding was filled alike
-    MOTUS_CHECK(!memcmp(&out, want, sizeof out),
-                "case %d flags %u R=%d at %d,%d centre %d,%d modes %#x lambda %u", number,
-                cpu_flags, job->range, job->x, job->y, job->centre.x, job->centre.y, job->modes,
-                job->lambda_q8);
-    MOTUS_CHECK(motus_test_guard_ok(scratch), "case %d flags %u R=%d", number, cpu_flags,
-                job->range);
-    motus_test_guard_free(scratch);
-}
-
+// Searches one MB with each version: the 41 results of plain C, no other write, within the scratch
+// memory.
 static void check_versions(const MotusMbJob *job, int number) {
-    unsigned flags = motus_cpu_flags();
     MotusMbMotion want;
-    uint8_t *scratch = malloc(motus_search_ops_c.scratch_bytes(job->range));
-    memset(&want, 0xA5, sizeof want);
-    motus_search_ops_c.search(job, &want, scratch);
-    free(scratch);
-    if (flags & MOTUS_CPU_AVX2) check_version(job, MOTUS_CPU_AVX2, &want, number);
-    if (flags & MOTUS_CPU_AVX512)
-        check_version(job, MOTUS_CPU_AVX2 | MOTUS_CPU_AVX512, &want, number);
+    for (int v = 0; v < MOTUS_TEST_CPUS; v++) {
+        motus_test_cpu(motus_test_cpus[v]);
+        const MotusSearchOps *ops = motus_search_ops();
+        uint8_t *scratch = motus_test_guarded(ops->scratch_bytes(job->range));
+        MotusMbMotion out;
+        memset(&out, 0xA5, sizeof out);
+        ops->search(job, &out, scratch);
+        if (v == 0) want = out;
+        // NOLINTNEXTLINE(bugprone-suspicious-memory-comparison): padding was filled alike
+        MOTUS_CHECK(!memcmp(&out, &want, sizeof out) && motus_test_guard_ok(scratch),
+                    "case %d version %d R=%d at %d,%d centre %d,%d modes %#x lambda %u", number, v,
+                    job->range, job->x, job->y, job->centre.x, job->centre.y, job->modes,
+                    job->lambda_q8);
+        motus_test_guard_free(scratch);
+    }
 }
 
 static void versions(void) {

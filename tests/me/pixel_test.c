@@ -43,8 +43,9 @@ static void compare(const uint8_t *a, ptrdiff_t a_stride, const uint8_t *b, ptrd
                     int w, int h, const char *what) {
     uint32_t want[3];
     expect(a, a_stride, b, b_stride, w, h, want);
-    for (int plain_c = 0; plain_c < 2; plain_c++) {
-        const MotusPixelOps *ops = motus_pixel_ops(plain_c);
+    for (int v = 0; v < MOTUS_TEST_CPUS; v++) {
+        motus_test_cpu(motus_test_cpus[v]);
+        const MotusPixelOps *ops = motus_pixel_ops();
         uint32_t got[3] = {ops->sad(a, a_stride, b, b_stride, w, h),
                            ops->ssd(a, a_stride, b, b_stride, w, h),
                            ops->satd(a, a_stride, b, b_stride, w, h)};

@@ -96,6 +96,8 @@ int motus_test_cases(int usual) {
     return wanted ? atoi(wanted) : usual;
 }
 
+const char *const motus_test_cpus[MOTUS_TEST_CPUS] = {"c", "avx2", NULL};
+
 void motus_test_cpu(const char *name) {
     static char before[16];
     static int known, was_set;

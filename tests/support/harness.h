@@ -64,6 +64,10 @@ int motus_test_same_fields(const MotusField *a,
 // Sets MOTUS_CPU ("c", "avx2") for contexts opened later; NULL restores the value at program start.
 void motus_test_cpu(const char *name);
 
+// Names for motus_test_cpu: plain C, AVX2, the fastest version of this CPU (NULL).
+enum { MOTUS_TEST_CPUS = 3 };
+extern const char *const motus_test_cpus[MOTUS_TEST_CPUS];
+
 // Marks the running test as skipped and prints it. The process exits with 77 if all tests skip.
 void motus_test_skip(const char *reason);
 int motus_test_skips(void); // number of skipped tests

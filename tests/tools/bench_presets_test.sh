@@ -17,7 +17,7 @@ value() { "$json" "$1" "$2"; }
 within() { awk -v a="$1" -v b="$2" -v d="$3" 'BEGIN { exit !(a - b <= d && b - a <= d) }'; }
 clean() { [ -z "$(ls tmp)" ]; }
 
-"$motus" synth in.y4m --size 176x144 --frames 6 --pan 1.5,-0.25 --objects 3 --noise 3 || exit 1
+"$motus" synth in.y4m --size 128x96 --frames 6 --pan 1.5,-0.25 --objects 3 --noise 3 || exit 1
 
 presets_alone() {
     bench --presets --runs 2 >table || fail '--presets'

@@ -5,21 +5,19 @@
 #include <dlfcn.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 
 #include "common/cuda_call.cuh"
 #include "motus/upload.h"
 
+extern "C" {
+#include "tools/cli/system.h"
+}
+
 namespace {
 
 constexpr size_t ROTATION = (size_t)768 << 20; // bytes of pictures in turn; an L2 has up to 126 MiB
 constexpr int ROUNDS = 9;                      // timed
-
-double seconds_now() {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
-        .count();
-}
 
 MotusFilterTime time_of(double *seconds, int n) {
     std::sort(seconds, seconds + n);
@@ -61,35 +59,29 @@ struct Device {
     int sets;
 };
 
+// True if the job needs an equalizer.
+bool equalizes(const MotusFilterJob *s) { return s->kind == JOB_EQUALIZE || s->kind == JOB_CLAHE; }
+
+MotusStatus check(cudaError_t status, MotusError *error) {
+    return motus_cuda_check(status, "benchmark", error);
+}
+
 MotusStatus open_device(Device *d, const MotusFilterJob *s, const void *in, MotusError *error) {
-    const char *what = "benchmark";
     *d = Device{};
     d->in_pitch = (s->in_bytes + 255) / 256 * 256, d->out_pitch = (s->out_bytes + 255) / 256 * 256;
     d->sets = (int)std::min<size_t>(64, ROTATION / (d->in_pitch + d->out_pitch) + 1);
-    MotusStatus status =
-        motus_cuda_check(cudaMalloc(&d->in, d->in_pitch * (size_t)d->sets), what, error);
-    if (!status)
-        status = motus_cuda_check(cudaMalloc(&d->out, d->out_pitch * (size_t)d->sets), what, error);
-    if (!status)
-        status = motus_cuda_check(cudaMalloc(&d->scratch, s->scratch_bytes + 256), what, error);
+    MotusStatus status = check(cudaMalloc(&d->in, d->in_pitch * (size_t)d->sets), error);
+    if (!status) status = check(cudaMalloc(&d->out, d->out_pitch * (size_t)d->sets), error);
+    if (!status) status = check(cudaMalloc(&d->scratch, s->scratch_bytes + 256), error);
     for (int i = 0; !status && i < d->sets; i++)
-        status = motus_cuda_check(
+        status = check(
             cudaMemcpy(d->in + (size_t)i * d->in_pitch, in, s->in_bytes, cudaMemcpyHostToDevice),
-            what, error);
-    if (!status) status = motus_cuda_check(cudaEventCreate(&d->begin), what, error);
-    if (!status) status = motus_cuda_check(cudaEventCreate(&d->end), what, error);
-    MotusEqualizeConfig config = motus_filter_job_equalize_config(s->kind);
-    if (!status && (s->kind == JOB_EQUALIZE || s->kind == JOB_CLAHE))
-        status = motus_cuda_equalizer_open(&d->equalizer, &config, s->width, s->height, error);
+            error);
+    if (!status) status = check(cudaEventCreate(&d->begin), error);
+    if (!status) status = check(cudaEventCreate(&d->end), error);
+    if (!status && equalizes(s))
+        status = motus_cuda_equalizer_open(&d->equalizer, &s->equalize, s->width, s->height, error);
     return status;
-}
-
-void close_device(Device *d) {
-    motus_cuda_equalizer_close(&d->equalizer);
-    if (d->begin) cudaEventDestroy(d->begin);
-    if (d->end) cudaEventDestroy(d->end);
-    cudaFree(d->in), cudaFree(d->out), cudaFree(d->scratch);
-    cudaFree(d->npp.buffer), cudaFree(d->npp.counts);
 }
 
 MotusStatus launch_npp(Device *d, const MotusFilterJob *s, const uint8_t *in, uint8_t *out,
@@ -119,27 +111,22 @@ MotusStatus open_npp(Npp *npp, const MotusFilterJob *s, MotusError *error) {
     int32_t ramp[256];
     for (int k = 0; k < 256; k++) ramp[k] = k;
     cudaDeviceProp properties;
-    MotusStatus known = motus_cuda_check(cudaGetDevice(&npp->context.device), "NPP", error);
-    if (!known)
-        known = motus_cuda_check(cudaGetDeviceProperties(&properties, npp->context.device), "NPP",
-                                 error);
-    if (known) return known;
-    npp->context.processors = properties.multiProcessorCount,
+    MotusStatus status = check(cudaGetDevice(&npp->context.device), error);
+    if (!status) status = check(cudaGetDeviceProperties(&properties, npp->context.device), error);
+    if (status) return status;
+    npp->context.processors = properties.multiProcessorCount;
     npp->context.threads_per_block = properties.maxThreadsPerBlock;
     npp->context.threads_per_processor = properties.maxThreadsPerMultiProcessor;
     npp->context.shared_per_block = properties.sharedMemPerBlock;
     npp->context.major = properties.major, npp->context.minor = properties.minor;
     if (npp->buffer_size(NppSize{s->width, s->height}, 257, &bytes, npp->context))
         return motus_fail(error, MOTUS_ERR_CUDA, "NPP: no buffer size");
-    MotusStatus status = motus_cuda_check(cudaMalloc(&npp->buffer, bytes + 1), "NPP", error);
-    if (!status) status = motus_cuda_check(cudaMalloc(&npp->counts, 3 * 1024), "NPP", error);
+    status = check(cudaMalloc(&npp->buffer, bytes + 1), error);
+    if (!status) status = check(cudaMalloc(&npp->counts, 3 * 1024), error);
     npp->levels = npp->counts + 256, npp->values = npp->counts + 512;
-    if (!status)
-        status = motus_cuda_check(
-            cudaMemcpy(npp->levels, ramp, sizeof ramp, cudaMemcpyHostToDevice), "NPP", error);
-    if (!status)
-        status = motus_cuda_check(
-            cudaMemcpy(npp->values, ramp, sizeof ramp, cudaMemcpyHostToDevice), "NPP", error);
+    for (int32_t *to : {npp->levels, npp->values})
+        if (!status)
+            status = check(cudaMemcpy(to, ramp, sizeof ramp, cudaMemcpyHostToDevice), error);
     return status;
 }
 
@@ -147,7 +134,7 @@ MotusStatus open_npp(Npp *npp, const MotusFilterJob *s, MotusError *error) {
 MotusStatus time_round(Device *d, const MotusFilterJob *s, double *seconds, MotusError *error) {
     int launches = std::max(d->sets, 20);
     float ms = 0;
-    MotusStatus status = motus_cuda_check(cudaEventRecord(d->begin, 0), "benchmark", error);
+    MotusStatus status = check(cudaEventRecord(d->begin, 0), error);
     for (int i = 0; !status && i < launches; i++) {
         size_t set = (size_t)(i % d->sets);
         const uint8_t *in = d->in + set * d->in_pitch;
@@ -156,10 +143,9 @@ MotusStatus time_round(Device *d, const MotusFilterJob *s, double *seconds, Motu
                      ? launch_npp(d, s, in, out, error)
                      : motus_filter_job_launch(s, in, out, d->scratch, d->equalizer, NULL, error);
     }
-    if (!status) status = motus_cuda_check(cudaEventRecord(d->end, 0), "benchmark", error);
-    if (!status) status = motus_cuda_check(cudaEventSynchronize(d->end), "benchmark", error);
-    if (!status)
-        status = motus_cuda_check(cudaEventElapsedTime(&ms, d->begin, d->end), "benchmark", error);
+    if (!status) status = check(cudaEventRecord(d->end, 0), error);
+    if (!status) status = check(cudaEventSynchronize(d->end), error);
+    if (!status) status = check(cudaEventElapsedTime(&ms, d->begin, d->end), error);
     *seconds = 1e-3 * ms / launches;
     return status;
 }
@@ -169,16 +155,15 @@ MotusStatus time_copy(void *dst, const void *src, size_t bytes, cudaMemcpyKind k
                       MotusError *error) {
     cudaEvent_t begin = NULL, end = NULL;
     double seconds[ROUNDS];
-    MotusStatus status = motus_cuda_check(cudaEventCreate(&begin), "copy", error);
-    if (!status) status = motus_cuda_check(cudaEventCreate(&end), "copy", error);
+    MotusStatus status = check(cudaEventCreate(&begin), error);
+    if (!status) status = check(cudaEventCreate(&end), error);
     for (int i = -1; !status && i < ROUNDS; i++) {
         float ms = 0;
         cudaEventRecord(begin, 0);
-        status = motus_cuda_check(cudaMemcpyAsync(dst, src, bytes, kind, 0), "copy", error);
+        status = check(cudaMemcpyAsync(dst, src, bytes, kind, 0), error);
         cudaEventRecord(end, 0);
-        if (!status) status = motus_cuda_check(cudaEventSynchronize(end), "copy", error);
-        if (!status)
-            status = motus_cuda_check(cudaEventElapsedTime(&ms, begin, end), "copy", error);
+        if (!status) status = check(cudaEventSynchronize(end), error);
+        if (!status) status = check(cudaEventElapsedTime(&ms, begin, end), error);
         if (i >= 0) seconds[i] = 1e-3 * ms;
     }
     if (!status) *rate = (double)bytes / time_of(seconds, ROUNDS).median;
@@ -202,52 +187,46 @@ MotusStatus launch_work(void *opaque, const void *d_in, void *d_out, void *strea
 // Sends `pictures` through the ring with `depth` in flight. *seconds: of one picture.
 MotusStatus stream_round(MotusCudaRing *ring, RingJob *work, int depth, int pictures,
                          const void **last, double *seconds, MotusError *error) {
-    double start = seconds_now();
+    double start = motus_seconds();
     MotusStatus status = MOTUS_OK;
     for (int n = 0; !status && n < pictures + depth; n++) {
-        if (n >= depth) status = motus_cuda_ring_take(ring, last, error);
+        if (n >= depth) status = motus_cuda_ring_take(ring, last, NULL, error);
         if (!status && n < pictures)
             status = motus_cuda_ring_submit(ring, launch_work, work, error);
     }
-    *seconds = (seconds_now() - start) / pictures;
+    *seconds = (motus_seconds() - start) / pictures;
     return status;
 }
 
 } // namespace
 
-static MotusStatus time_device(const MotusFilterJob *job, const void *in, int npp,
-                               MotusFilterTime *time, MotusError *error) {
+extern "C" MotusStatus motus_filter_time_kernel(const MotusFilterJob *job, const void *in, int npp,
+                                                MotusFilterTime *time, MotusError *error) {
     Device d;
     double seconds[ROUNDS], warm;
+    if (npp && job->kind != JOB_EQUALIZE)
+        return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "NPP has no such function");
     MotusStatus status = open_device(&d, job, in, error);
     if (!status && npp) status = open_npp(&d.npp, job, error);
     if (!status) status = time_round(&d, job, &warm, error);
     for (int i = 0; !status && i < ROUNDS; i++) status = time_round(&d, job, &seconds[i], error);
     if (!status) *time = time_of(seconds, ROUNDS);
-    close_device(&d);
+    motus_cuda_equalizer_close(&d.equalizer);
+    if (d.begin) cudaEventDestroy(d.begin);
+    if (d.end) cudaEventDestroy(d.end);
+    cudaFree(d.in), cudaFree(d.out), cudaFree(d.scratch);
+    cudaFree(d.npp.buffer), cudaFree(d.npp.counts);
     return status;
-}
-
-extern "C" MotusStatus motus_filter_time_kernel(const MotusFilterJob *job, const void *in,
-                                                MotusFilterTime *time, MotusError *error) {
-    return time_device(job, in, 0, time, error);
-}
-
-extern "C" MotusStatus motus_filter_time_npp(const MotusFilterJob *job, const void *in,
-                                             MotusFilterTime *time, MotusError *error) {
-    if (job->kind != JOB_EQUALIZE)
-        return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "NPP has no such function");
-    return time_device(job, in, 1, time, error);
 }
 
 extern "C" MotusStatus motus_filter_time_copies(double *device, double *up, double *down,
                                                 MotusError *error) {
     size_t bytes = (size_t)1 << 30;
     uint8_t *a = NULL, *b = NULL, *h = NULL;
-    MotusStatus status = motus_cuda_check(cudaMalloc(&a, bytes), "copy", error);
-    if (!status) status = motus_cuda_check(cudaMalloc(&b, bytes), "copy", error);
-    if (!status) status = motus_cuda_check(cudaMallocHost(&h, bytes / 4), "copy", error);
-    if (!status) status = motus_cuda_check(cudaMemset(a, 1, bytes), "copy", error);
+    MotusStatus status = check(cudaMalloc(&a, bytes), error);
+    if (!status) status = check(cudaMalloc(&b, bytes), error);
+    if (!status) status = check(cudaMallocHost(&h, bytes / 4), error);
+    if (!status) status = check(cudaMemset(a, 1, bytes), error);
     if (!status) status = time_copy(b, a, bytes, cudaMemcpyDeviceToDevice, device, error);
     if (!status) status = time_copy(a, h, bytes / 4, cudaMemcpyHostToDevice, up, error);
     if (!status) status = time_copy(h, a, bytes / 4, cudaMemcpyDeviceToHost, down, error);
@@ -264,14 +243,12 @@ extern "C" MotusStatus motus_filter_time_stream(const MotusFilterJob *job, const
     RingJob work = {job, NULL, NULL};
     double seconds[ROUNDS];
     const void *last = NULL;
-    MotusEqualizeConfig config = motus_filter_job_equalize_config(job->kind);
-    MotusStatus status = motus_cuda_ring_open(&ring, slots, job->in_bytes, job->out_bytes, error);
-    if (!status)
-        status = motus_cuda_check(cudaMalloc(&work.scratch, job->scratch_bytes + 256), "benchmark",
-                                  error);
-    if (!status && (job->kind == JOB_EQUALIZE || job->kind == JOB_CLAHE))
-        status =
-            motus_cuda_equalizer_open(&work.equalizer, &config, job->width, job->height, error);
+    MotusStatus status =
+        motus_cuda_ring_open(&ring, slots, job->in_bytes, job->out_bytes, 0, error);
+    if (!status) status = check(cudaMalloc(&work.scratch, job->scratch_bytes + 256), error);
+    if (!status && equalizes(job))
+        status = motus_cuda_equalizer_open(&work.equalizer, &job->equalize, job->width, job->height,
+                                           error);
     for (int i = 0; !status && i < slots; i++) { // every slot's input, which also warms up
         void *input;
         status = motus_cuda_ring_input(ring, &input, error);

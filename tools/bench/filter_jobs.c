@@ -6,37 +6,39 @@
 
 #include "common/alloc.h"
 
+// Contents of a buffer.
+typedef enum Contents { NOTHING, SAMPLES, LEVELS, RGB, FRAME, FLOATS, HALVES } Contents;
+
+static const struct {
+    const char *name;
+    Contents in, out, scratch;
+    int pictures;            // in `in`
+    double moved_per_sample; // bytes
+} kinds[JOB_KINDS] = {
+    [JOB_DCT] = {"DCT + quantization", SAMPLES, LEVELS, NOTHING, 1, 3},
+    [JOB_DCT_INTEGER] = {"DCT, integer", SAMPLES, LEVELS, NOTHING, 1, 3},
+    [JOB_IDCT] = {"inverse DCT", LEVELS, SAMPLES, NOTHING, 1, 3},
+    [JOB_DCT_ROUND] = {"DCT round trip", SAMPLES, SAMPLES, LEVELS, 1, 6},
+    [JOB_EQUALIZE] = {"equalization", SAMPLES, SAMPLES, NOTHING, 1, 3},
+    [JOB_CLAHE] = {"CLAHE 8x8", SAMPLES, SAMPLES, NOTHING, 1, 3},
+    [JOB_KEY_RGB] = {"key RGB24", RGB, RGB, NOTHING, 2, 9},
+    [JOB_KEY_RGB_SOFT] = {"key RGB24, soft", RGB, RGB, NOTHING, 2, 9},
+    [JOB_KEY_YUV] = {"key 4:2:0", FRAME, FRAME, NOTHING, 2, 4.5},
+    [JOB_KEY_YUV_SOFT] = {"key 4:2:0, soft", FRAME, FRAME, NOTHING, 2, 4.5},
+    [JOB_WAVELET] = {"wavelet, floats", SAMPLES, FLOATS, NOTHING, 1, 0},
+    [JOB_WAVELET_LEVELS] = {"wavelet, int16", SAMPLES, HALVES, FLOATS, 1, 6},
+    [JOB_IWAVELET] = {"inverse wavelet", FLOATS, SAMPLES, NOTHING, 1, 0},
+};
+
 static int round_up(int n, int unit) { return (n + unit - 1) / unit * unit; }
-
-const char *motus_filter_job_name(MotusFilterJobKind kind) {
-    static const char *const names[JOB_KINDS] = {
-        "DCT + quantization", "DCT, integer",    "inverse DCT",     "DCT round trip",
-        "equalization",       "CLAHE 8x8",       "key RGB24",       "key RGB24, soft",
-        "key 4:2:0",          "key 4:2:0, soft", "wavelet, floats", "wavelet, int16",
-        "inverse wavelet"};
-    return (unsigned)kind < JOB_KINDS ? names[kind] : "?";
-}
-
-static int is_rgb(const MotusFilterJob *job) {
-    return job->kind == JOB_KEY_RGB || job->kind == JOB_KEY_RGB_SOFT;
-}
 
 MotusPlane motus_filter_job_plane(const void *data, int width, int height) {
     return (MotusPlane){(uint8_t *)(uintptr_t)data, round_up(width, 16), width, height};
 }
 
-static size_t plane_bytes(int width, int height) {
-    return (size_t)round_up(width, 16) * (size_t)height;
-}
-
 MotusCoefs motus_filter_job_coefs(const MotusFilterJob *job, const void *data) {
     int width = round_up(job->width, 8), height = round_up(job->height, 8);
     return (MotusCoefs){(int16_t *)(uintptr_t)data, round_up(2 * width, 16), width, height};
-}
-
-static size_t coefs_bytes(const MotusFilterJob *job) {
-    MotusCoefs c = motus_filter_job_coefs(job, NULL);
-    return (size_t)c.stride * (size_t)c.height;
 }
 
 static MotusFrame frame_at(const MotusFilterJob *job, const void *data) {
@@ -45,75 +47,55 @@ static MotusFrame frame_at(const MotusFilterJob *job, const void *data) {
     for (int k = 0; k < 3; k++) {
         f.plane[k] = motus_filter_job_plane(p, k ? (job->width + 1) / 2 : job->width,
                                             k ? (job->height + 1) / 2 : job->height);
-        p += plane_bytes(f.plane[k].width, f.plane[k].height);
+        p += f.plane[k].stride * f.plane[k].height;
     }
     return f;
 }
 
-static size_t frame_bytes(const MotusFilterJob *job) {
-    return plane_bytes(job->width, job->height) +
-           2 * plane_bytes((job->width + 1) / 2, (job->height + 1) / 2);
-}
-
-static double wavelet_moves(const MotusWaveletShape *shape) {
-    double bytes = 0;
-    for (int l = 0; l < shape->levels; l++) {
-        double n = (double)shape->in_width[l] * shape->in_height[l];
-        bytes += n * (l ? 8 : 5);
+static size_t bytes_of(const MotusFilterJob *job, Contents contents) {
+    const size_t width = (size_t)job->width, height = (size_t)job->height,
+                 half = (size_t)round_up((job->width + 1) / 2, 16) * ((height + 1) / 2),
+                 samples = (size_t)round_up(job->width, 16) * height;
+    const MotusCoefs coefs = motus_filter_job_coefs(job, NULL);
+    switch (contents) {
+    case SAMPLES:
+        return samples;
+    case RGB:
+        return (size_t)round_up((int)(3 * width), 16) * height;
+    case FRAME:
+        return samples + 2 * half;
+    case LEVELS:
+        return (size_t)coefs.stride * (size_t)coefs.height;
+    case FLOATS:
+        return 4 * job->shape.size;
+    case HALVES:
+        return 2 * job->shape.size;
+    default:
+        return 0;
     }
-    return bytes;
 }
 
 void motus_filter_job_init(MotusFilterJob *job, MotusFilterJobKind kind, int width, int height) {
-    *job = (MotusFilterJob){.kind = kind, .width = width, .height = height};
-    size_t plane = plane_bytes(width, height), rgb = plane_bytes(3 * width, height), floats = 0;
-    double samples = (double)width * height;
+    *job = (MotusFilterJob){.kind = kind,
+                            .name = kinds[kind].name,
+                            .width = width,
+                            .height = height,
+                            .is_rgb = kinds[kind].in == RGB,
+                            .key = motus_key_config(40, 200, 60),
+                            .equalize = MOTUS_EQUALIZE_PLANE,
+                            .moved_bytes = kinds[kind].moved_per_sample * width * height};
     motus_dct8_quality(job->table, motus_jpeg_luma_table, 75);
-    job->key = motus_key_config(40, 200, 60);
+    if (kind == JOB_CLAHE) job->equalize = (MotusEqualizeConfig)MOTUS_EQUALIZE_CLAHE;
     if (kind == JOB_KEY_RGB_SOFT || kind == JOB_KEY_YUV_SOFT)
         job->key.soft_q8 = 96, job->key.spill_q8 = 200;
     if (kind >= JOB_WAVELET &&
         !motus_wavelet_shape(&job->shape, width, height, 3, MOTUS_WAVELET_PERIODIC))
-        floats = 4 * job->shape.size;
-    job->in_bytes = job->out_bytes = plane;
-    switch (kind) {
-    case JOB_DCT:
-    case JOB_DCT_INTEGER:
-        job->out_bytes = coefs_bytes(job), job->moved_bytes = 3 * samples;
-        break;
-    case JOB_IDCT:
-        job->in_bytes = coefs_bytes(job), job->moved_bytes = 3 * samples;
-        break;
-    case JOB_DCT_ROUND:
-        job->scratch_bytes = coefs_bytes(job), job->moved_bytes = 6 * samples;
-        break;
-    case JOB_KEY_RGB:
-    case JOB_KEY_RGB_SOFT:
-        job->in_bytes = 2 * rgb, job->out_bytes = rgb, job->moved_bytes = 9 * samples;
-        break;
-    case JOB_KEY_YUV:
-    case JOB_KEY_YUV_SOFT:
-        job->in_bytes = 2 * frame_bytes(job), job->out_bytes = frame_bytes(job),
-        job->moved_bytes = 4.5 * samples;
-        break;
-    case JOB_WAVELET:
-        job->out_bytes = floats, job->moved_bytes = wavelet_moves(&job->shape);
-        break;
-    case JOB_WAVELET_LEVELS:
-        job->out_bytes = floats / 2, job->scratch_bytes = floats,
-        job->moved_bytes = wavelet_moves(&job->shape) + 6 * samples;
-        break;
-    case JOB_IWAVELET:
-        job->in_bytes = floats, job->moved_bytes = wavelet_moves(&job->shape);
-        break;
-    default:
-        job->moved_bytes = 3 * samples;
-        break;
-    }
-}
-
-MotusEqualizeConfig motus_filter_job_equalize_config(MotusFilterJobKind kind) {
-    return kind == JOB_CLAHE ? motus_equalize_config_clahe() : motus_equalize_config_default();
+        for (int l = 0; l < job->shape.levels; l++)
+            job->moved_bytes +=
+                (double)job->shape.in_width[l] * job->shape.in_height[l] * (l ? 8 : 5);
+    job->in_bytes = (size_t)kinds[kind].pictures * bytes_of(job, kinds[kind].in);
+    job->out_bytes = bytes_of(job, kinds[kind].out);
+    job->scratch_bytes = bytes_of(job, kinds[kind].scratch);
 }
 
 // Where a job runs, and what the calls there need.
@@ -129,8 +111,7 @@ static MotusStatus equalize(const JobExecutor *e, const MotusFilterJob *job, Mot
                             const MotusPlane *src) {
     if (e->cuda) return motus_cuda_equalizer_run(e->equalizer, dst, src, e->stream, e->error);
     MotusEqualizer *equalizer;
-    MotusEqualizeConfig config = motus_filter_job_equalize_config(job->kind);
-    MotusStatus status = motus_equalizer_open(&equalizer, &config, job->width, job->height);
+    MotusStatus status = motus_equalizer_open(&equalizer, &job->equalize, job->width, job->height);
     if (!status) status = motus_equalizer_run(equalizer, dst, src, e->exec);
     motus_equalizer_close(&equalizer);
     return status;
@@ -251,7 +232,7 @@ static void fill_samples(uint8_t *p, size_t n, size_t row) {
 
 void motus_filter_job_fill(const MotusFilterJob *job, void *in) {
     if (job->kind != JOB_IDCT && job->kind != JOB_IWAVELET) {
-        fill_samples(in, job->in_bytes, (size_t)(is_rgb(job) ? 3 * job->width : job->width));
+        fill_samples(in, job->in_bytes, (size_t)(job->is_rgb ? 3 * job->width : job->width));
         return;
     }
     MotusFilterJob forward;
@@ -265,36 +246,51 @@ void motus_filter_job_fill(const MotusFilterJob *job, void *in) {
     motus_free(samples);
 }
 
-static int same_planes(const MotusPlane *a, const MotusPlane *b) {
-    for (int y = 0; y < a->height; y++)
-        if (memcmp(a->data + y * a->stride, b->data + y * b->stride, (size_t)a->width)) return 0;
-    return 1;
+// Gets the planes of an output. Returns their number.
+static int planes_of(const MotusFilterJob *job, const void *data, MotusPlane plane[3]) {
+    const MotusFrame frame = frame_at(job, data);
+    const MotusCoefs coefs = motus_filter_job_coefs(job, data);
+    switch (kinds[job->kind].out) {
+    case FRAME:
+        for (int k = 0; k < 3; k++) plane[k] = frame.plane[k];
+        return 3;
+    case LEVELS:
+        plane[0] = (MotusPlane){(uint8_t *)coefs.data, coefs.stride, 2 * coefs.width, coefs.height};
+        return 1;
+    case FLOATS:
+    case HALVES: // one array without rows
+        return 0;
+    default:
+        plane[0] =
+            motus_filter_job_plane(data, job->is_rgb ? 3 * job->width : job->width, job->height);
+        return 1;
+    }
 }
 
 int motus_filter_job_same(const MotusFilterJob *job, const void *a, const void *b) {
-    if (job->kind == JOB_KEY_YUV || job->kind == JOB_KEY_YUV_SOFT) {
-        MotusFrame f = frame_at(job, a), g = frame_at(job, b);
-        return same_planes(&f.plane[0], &g.plane[0]) && same_planes(&f.plane[1], &g.plane[1]) &&
-               same_planes(&f.plane[2], &g.plane[2]);
-    }
-    if (job->out_bytes != plane_bytes(job->width, job->height) && !is_rgb(job))
-        return !memcmp(a, b, job->out_bytes);
-    const int width = is_rgb(job) ? 3 * job->width : job->width;
-    MotusPlane p = motus_filter_job_plane(a, width, job->height),
-               q = motus_filter_job_plane(b, width, job->height);
-    return same_planes(&p, &q);
+    MotusPlane p[3], q[3];
+    const int n = planes_of(job, a, p);
+    planes_of(job, b, q);
+    if (!n) return !memcmp(a, b, job->out_bytes);
+    for (int k = 0; k < n; k++)
+        for (int y = 0; y < p[k].height; y++)
+            if (memcmp(p[k].data + y * p[k].stride, q[k].data + y * q[k].stride,
+                       (size_t)p[k].width))
+                return 0;
+    return 1;
 }
 
 double motus_filter_job_distance(const MotusFilterJob *job, const void *a, const void *b) {
-    const int levels = job->kind == JOB_DCT || job->kind == JOB_DCT_INTEGER,
-              width = is_rgb(job) ? 3 * job->width : job->width;
-    const ptrdiff_t stride = levels ? motus_filter_job_coefs(job, a).stride
-                                    : motus_filter_job_plane(a, width, job->height).stride;
-    const uint8_t *p = a, *q = b;
+    const int levels = kinds[job->kind].out == LEVELS,
+              width = job->is_rgb ? 3 * job->width : job->width;
+    MotusPlane p[3], q[3];
     double sum = 0;
-    for (int y = 0; y < job->height; y++, p += stride, q += stride)
+    planes_of(job, a, p), planes_of(job, b, q);
+    for (int y = 0; y < job->height; y++) {
+        const uint8_t *v = p[0].data + y * p[0].stride, *w = q[0].data + y * q[0].stride;
         for (int x = 0; x < width; x++)
             sum +=
-                levels ? abs(((const int16_t *)p)[x] - ((const int16_t *)q)[x]) : abs(p[x] - q[x]);
+                levels ? abs(((const int16_t *)v)[x] - ((const int16_t *)w)[x]) : abs(v[x] - w[x]);
+    }
     return sum / ((double)width * job->height);
 }

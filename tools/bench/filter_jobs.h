@@ -30,16 +30,18 @@ typedef enum MotusFilterJobKind {
 // One job on one size of picture.
 typedef struct MotusFilterJob {
     MotusFilterJobKind kind;
+    const char *name;
     int width, height;
+    int is_rgb; // samples are R, G, B
     size_t in_bytes, out_bytes, scratch_bytes;
     double moved_bytes; // device memory traffic: input read once (equalization: twice), output
                         // written once
     MotusWaveletShape shape;
     MotusKeyConfig key;
+    MotusEqualizeConfig equalize;
     uint16_t table[64];
 } MotusFilterJob;
 
-const char *motus_filter_job_name(MotusFilterJobKind kind);
 void motus_filter_job_init(MotusFilterJob *job, MotusFilterJobKind kind, int width, int height);
 
 // Wrap samples (RGB24: width is three times the picture's) and quantized levels in a job's buffers.
@@ -50,37 +52,31 @@ MotusCoefs motus_filter_job_coefs(const MotusFilterJob *job, const void *data);
 MotusStatus motus_filter_job_run(const MotusFilterJob *job, const void *in, void *out,
                                  void *scratch, const MotusExec *exec);
 
-// True if two outputs hold the same picture; padding at a row's end does not count.
-int motus_filter_job_same(const MotusFilterJob *job, const void *a, const void *b);
-
-// Returns the mean absolute difference of two outputs of samples or levels.
-double motus_filter_job_distance(const MotusFilterJob *job, const void *a, const void *b);
-
 // Launches the job on device memory. equalizer: open for the kinds that need one, else NULL.
 MotusStatus motus_filter_job_launch(const MotusFilterJob *job, const void *in, void *out,
                                     void *scratch, MotusCudaEqualizer *equalizer, void *stream,
                                     MotusError *error);
-MotusEqualizeConfig motus_filter_job_equalize_config(MotusFilterJobKind kind);
 
 // Fills in deterministic input like a picture (levels or coefficients: transformed from one).
 void motus_filter_job_fill(const MotusFilterJob *job, void *in);
+
+// Returns the mean absolute difference of two outputs of samples or levels; without padding at a
+// row's end.
+double motus_filter_job_distance(const MotusFilterJob *job, const void *a, const void *b);
+
+// True if two outputs hold the same picture, without padding.
+int motus_filter_job_same(const MotusFilterJob *job, const void *a, const void *b);
+
+// ---- Timing on a CUDA device (bench_filters_cuda.cu) --------------------------------------------
 
 // Seconds.
 typedef struct MotusFilterTime {
     double median, best;
 } MotusFilterTime;
 
-// ---- Timing on a CUDA device (bench_filters_cuda.cu) --------------------------------------------
-
-// 0 in builds without CUDA, which must not call the functions below.
-#ifdef MOTUS_HAVE_CUDA
-enum { MOTUS_BENCH_HAS_CUDA = 1 };
-#else
-enum { MOTUS_BENCH_HAS_CUDA = 0 };
-#endif
-
-// Times one picture on the device alone, in turn over more pictures than the cache holds.
-MotusStatus motus_filter_time_kernel(const MotusFilterJob *job, const void *in,
+// Times one picture on the device alone, in turn over more pictures than the cache holds; npp: by
+// NVIDIA's NPP, MOTUS_ERR_UNSUPPORTED if it is not installed or has no such function.
+MotusStatus motus_filter_time_kernel(const MotusFilterJob *job, const void *in, int npp,
                                      MotusFilterTime *time, MotusError *error);
 
 // Times copies in bytes per second. device: read + written.
@@ -90,10 +86,6 @@ MotusStatus motus_filter_time_copies(double *device, double *up, double *down, M
 // the last result.
 MotusStatus motus_filter_time_stream(const MotusFilterJob *job, const void *in, void *out,
                                      int overlapped, MotusFilterTime *time, MotusError *error);
-
-// Times NVIDIA's NPP. MOTUS_ERR_UNSUPPORTED: it is not installed or has no such function.
-MotusStatus motus_filter_time_npp(const MotusFilterJob *job, const void *in, MotusFilterTime *time,
-                                  MotusError *error);
 
 // ---- OpenCV (filter_opencv.cpp, in a build with -DMOTUS_OPENCV=ON) ------------------------------
 

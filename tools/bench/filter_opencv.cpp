@@ -107,7 +107,7 @@ MotusStatus run(const MotusFilterJob *s, const void *in, void *out, void *scratc
         cv::equalizeHist(src, dst);
         return MOTUS_OK;
     case JOB_CLAHE: {
-        const MotusEqualizeConfig c = motus_filter_job_equalize_config(JOB_CLAHE);
+        const MotusEqualizeConfig &c = s->equalize;
         cv::createCLAHE(c.clip_q8 / 256.0, cv::Size(c.tiles_x, c.tiles_y))->apply(src, dst);
         return MOTUS_OK;
     }

@@ -24,8 +24,6 @@ int motus_cmd_info(int argc, char **argv);
 int motus_cmd_view(int argc, char **argv);
 int motus_cmd_synth(int argc, char **argv);
 int motus_cmd_bench(int argc, char **argv);
-int motus_cmd_bench_filters(int argc, char **argv); // motus bench filters
-int motus_cmd_bench_latency(int argc, char **argv); // motus bench latency
 int motus_cmd_filter(int argc, char **argv);
 int motus_cmd_dct(int argc, char **argv);
 int motus_cmd_wavelet(int argc, char **argv);

@@ -29,7 +29,7 @@ MotusStatus motus_judge_open(MotusJudge **judge, const MotusJudgeConfig *config)
     j->config = *config;
     j->mb_width = config->width / 16;
     j->n_mb = j->mb_width * (config->height / 16);
-    j->pixel = motus_pixel_ops(0);
+    j->pixel = motus_pixel_ops();
     j->threads = motus_threads_open(config->threads);
     MotusMeConfig me = motus_me_config_default(config->width, config->height);
     me.range = config->range;

@@ -328,7 +328,7 @@ static int is_part(const EncodeSession *s) {
 
 static void note_input(EncodeSession *s) {
     const MotusSequenceInfo *info = motus_reader_info(s->input.reader);
-    s->job.damage = motus_reader_damage(s->input.reader);
+    s->job.damage = motus_reader_info(s->input.reader)->damage;
     s->job.variable = info->variable;
     s->job.complete = !s->input.cut && !s->job.damage.cut && !motus_signal_caught();
     if (!info->variable || s->job.known_variable || s->options->format != MOTUS_FORMAT_H264) return;

@@ -35,7 +35,7 @@ typedef struct MotusEncodeOutputs {
     MotusFieldOut *field;
     MotusOutput *pass_log; // of the first pass
     int64_t logged;        // pictures in it
-    // The other files are in display order: pictures held for them, sorted.
+    // Pictures held for files in display order, sorted.
     MotusHeldPicture held[MOTUS_MAX_BFRAMES + 1];
     int n_held;
     int64_t next; // number of the picture that is shown next

@@ -89,7 +89,7 @@ static int equalize_word(MotusFilterStep *step, const Word *w, char *cause, size
     }
     if (!strcmp(w->name, "clahe") && !w->value) {
         int smooth = c->smooth_q8;
-        *c = motus_equalize_config_clahe();
+        *c = (MotusEqualizeConfig)MOTUS_EQUALIZE_CLAHE;
         c->smooth_q8 = smooth;
         return 1;
     }
@@ -106,7 +106,7 @@ int motus_option_equalize(const MotusOption *option, const char *text, char *cau
     MotusFilterStep *step = append(option, MOTUS_FILTER_EQUALIZE, cause, size);
     Word word;
     if (!step) return 0;
-    step->equalize = motus_equalize_config_default();
+    step->equalize = (MotusEqualizeConfig)MOTUS_EQUALIZE_PLANE;
     step->equalize.smooth_q8 = 224;
     while (*text)
         if (!next_word(&word, &text) || !equalize_word(step, &word, cause, size)) {

@@ -33,14 +33,9 @@ static MotusFrame frame_at(const MotusFiltersCuda *f, const void *data) {
     return frame;
 }
 
-// Chooses the shape as motus_wavelet_denoise does. MOTUS_ERR_ARGUMENT: the plane stays as it is.
+// Returns the shape of motus_wavelet_denoise. MOTUS_ERR_ARGUMENT: the plane stays as it is.
 static MotusStatus denoise_shape(MotusWaveletShape *shape, const MotusPlane *plane, int levels) {
-    MotusStatus status = motus_wavelet_shape(shape, plane->width, plane->height,
-                                             levels ? levels : 3, MOTUS_WAVELET_SYMMETRIC);
-    for (int l = 2; status && !levels && l; l--)
-        status =
-            motus_wavelet_shape(shape, plane->width, plane->height, l, MOTUS_WAVELET_SYMMETRIC);
-    return status;
+    return motus_wavelet_shape(shape, plane->width, plane->height, levels, MOTUS_WAVELET_SYMMETRIC);
 }
 
 static MotusStatus denoise(MotusFiltersCuda *f, const MotusFilterStep *step,
@@ -98,8 +93,7 @@ MotusStatus motus_filters_cuda_open(MotusFiltersCuda **filters, const MotusFilte
     }
     size_t in_bytes = list->background ? 2 * f->frame_bytes : f->frame_bytes;
     MotusStatus status =
-        on_device ? motus_cuda_ring_open_device(&f->ring, DEPTH, in_bytes, f->frame_bytes, error)
-                  : motus_cuda_ring_open(&f->ring, DEPTH, in_bytes, f->frame_bytes, error);
+        motus_cuda_ring_open(&f->ring, DEPTH, in_bytes, f->frame_bytes, on_device, error);
     size_t coefs = 0;
     for (int i = 0; !status && i < list->n; i++) {
         MotusWaveletShape shape;
@@ -162,9 +156,7 @@ static MotusStatus copy_out(MotusFrame **frame, const MotusFrame *at, MotusError
 
 MotusStatus motus_filters_cuda_receive(MotusFiltersCuda *f, MotusFrame **frame, MotusError *error) {
     const void *output = NULL;
-    MotusStatus status = f->on_device
-                             ? motus_cuda_ring_take_device(f->ring, &output, &f->stream, error)
-                             : motus_cuda_ring_take(f->ring, &output, error);
+    MotusStatus status = motus_cuda_ring_take(f->ring, &output, &f->stream, error);
     if (status) return status;
     const MotusFrame at = frame_at(f, output);
     status = f->on_device ? wrap(frame, &at, error) : copy_out(frame, &at, error);

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "encoder/bitstream/cabac_core.h"
+#include "encoder/cabac/cabac_core.h"
 #include "encoder/mb/mv_core.h"
 #include "motus/encoder.h"
 

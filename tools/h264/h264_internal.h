@@ -3,7 +3,7 @@
 #ifndef TOOLS_H264_H264_INTERNAL_H
 #define TOOLS_H264_H264_INTERNAL_H
 
-#include "encoder/bitstream/cabac_mb_core.h"
+#include "encoder/cabac/cabac_mb_core.h"
 #include "tools/h264/h264.h"
 
 // An RBSP. Reading past its end returns zeros and sets `error`.
@@ -73,7 +73,7 @@ typedef struct MotusMbParser {
     MotusArithmetic *arithmetic; // NULL: CAVLC
     MotusCoverage *coverage;
     MotusParsedMb *mb;       // of the whole picture
-    MotusMbContext *context; // the same, for CABAC
+    MotusMbContext *context; // of each MB, for CABAC
     int mb_width;
     int n; // current MB
     int num_ref_idx, is_p, constrained_intra, transform_8x8;

@@ -291,7 +291,7 @@ static int write_streams(MotusMux *mux, int64_t until) {
 
 // Notes the first picture's time. Players hide pictures before zero: the clock moves.
 static void begin_times(MotusMux *mux, MotusTime time) {
-    int64_t start = mux->settings.reader ? motus_reader_start(mux->settings.reader) : time.at;
+    int64_t start = mux->settings.reader ? motus_reader_info(mux->settings.reader)->start : time.at;
     mux->first = time.at;
     mux->skipped = time.at - start;
     if (mux->settings.forced_rate || start >= mux->clock) return;

@@ -1,4 +1,4 @@
-// The other streams of a container's input, copied: audio, subtitles, attachments, rotation,
+// Streams of a container's input beside the video, copied: audio, subtitles, attachments; rotation,
 // chapters, titles.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef TOOLS_MEDIA_MUX_STREAMS_H

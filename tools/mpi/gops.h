@@ -34,8 +34,8 @@ MotusStatus motus_gops_begin(MotusGops *gops, MotusError *error);
 MotusStatus motus_gops_add(MotusGops *gops, const MotusFrame *frame, int *begins,
                            MotusError *error);
 
-// The same with a lookahead of the caller's own, on `device` or on the CPU. Reads luma only. After
-// motus_lookahead_next_segment the next picture begins a GOP.
+// Open and use a lookahead of the caller's own in place of motus_gops_add, on `device` or on the
+// CPU. Reads luma only. After motus_lookahead_next_segment the next picture begins a GOP.
 MotusStatus motus_gops_lookahead_open(MotusLookahead **lookahead, const MotusGops *gops, int device,
                                       MotusError *error);
 MotusStatus motus_gops_scan(MotusLookahead *lookahead, const MotusFrame *frame, int *begins,

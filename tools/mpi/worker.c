@@ -68,7 +68,7 @@ static MotusStatus job_is_over(MotusError *error) {
 static void warn_of_damage(Work *w, const MotusRankInput *p) {
     char text[160], line[400];
     if (!p->reader) return;
-    const MotusDamage damage = motus_reader_damage(p->reader);
+    const MotusDamage damage = motus_reader_info(p->reader)->damage;
     motus_damage_text(&damage, text);
     if (!text[0] || !strcmp(text, w->warned)) return;
     snprintf(w->warned, sizeof w->warned, "%s", text);

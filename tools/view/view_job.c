@@ -3,7 +3,7 @@
 
 #include "common/error.h"
 #include "motus/encoder.h"
-#include "motus/filter.h"
+#include "motus/image.h"
 #include "tools/cli/cmd.h"
 #include "tools/cli/options.h"
 #include "tools/cli/signals.h"
@@ -161,7 +161,13 @@ static MotusStatus send(Video *v, MotusView *views, MotusError *error) {
     if (!status) status = motus_view_draw(&canvas, &v->layout, views, error);
     if (status) return status;
     status = motus_frame_alloc(&frame, v->layout.width, v->layout.height);
-    if (!status) status = motus_rgb24_to_frame(frame, &canvas.rgb, 1, 0, NULL);
+    const MotusColour colour = MOTUS_COLOUR_BT709;
+    MotusImage image;
+    if (!status)
+        status = motus_image_describe(&image, MOTUS_IMAGE_RGB24, v->layout.width, v->layout.height,
+                                      (const void *const[3]){canvas.rgb.data},
+                                      (const ptrdiff_t[3]){canvas.rgb.stride});
+    if (!status) status = motus_image_convert(frame, &image, &colour, NULL);
     if (!status) status = motus_encoder_send(v->encoder, frame, NULL);
     motus_frame_unref(&frame);
     motus_canvas_free(&canvas);

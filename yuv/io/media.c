@@ -15,29 +15,25 @@
 
 // ---- Packets ------------------------------------------------------------------------------------
 
-static int make_room(MotusPackets *p) {
+int motus_packets_push(MotusPackets *p, const AVPacket *packet) {
     if (p->first && p->end == p->capacity) {
         memmove(p->list, p->list + p->first, (p->end - p->first) * sizeof *p->list);
         p->end -= p->first;
         p->first = 0;
     }
-    if (p->end < p->capacity) return 0;
-    size_t capacity = p->capacity ? 2 * p->capacity : 64;
-    AVPacket **list = motus_alloc(capacity, sizeof *list);
-    if (!list) return AVERROR(ENOMEM);
-    if (p->end) memcpy(list, p->list, p->end * sizeof *list);
-    motus_free(p->list);
-    p->list = list;
-    p->capacity = capacity;
-    return 0;
-}
-
-int motus_packets_push(MotusPackets *packets, const AVPacket *packet) {
-    int code = make_room(packets);
-    AVPacket *kept = code ? NULL : av_packet_clone(packet);
+    if (p->end == p->capacity) {
+        const size_t capacity = p->capacity ? 2 * p->capacity : 64;
+        AVPacket **list = motus_alloc(capacity, sizeof *list);
+        if (!list) return AVERROR(ENOMEM);
+        if (p->end) memcpy(list, p->list, p->end * sizeof *list);
+        motus_free(p->list);
+        p->list = list;
+        p->capacity = capacity;
+    }
+    AVPacket *kept = av_packet_clone(packet);
     if (!kept) return AVERROR(ENOMEM);
-    packets->list[packets->end++] = kept;
-    packets->bytes += (size_t)kept->size;
+    p->list[p->end++] = kept;
+    p->bytes += (size_t)kept->size;
     return 0;
 }
 
@@ -92,7 +88,8 @@ static int64_t source_seek(void *opaque, int64_t offset, int whence) {
 
 static void media_close(MotusReader *reader) {
     MotusMedia *m = reader->state;
-    motus_converter_free(&m->converter);
+    for (int i = 0; i < 4; i++) sws_freeContext(m->converter.scaler[i]);
+    av_frame_free(&m->converter.composed);
     motus_deinterlacer_close(&m->deinterlacer);
     av_frame_free(&m->frame);
     av_frame_free(&m->waiting);
@@ -109,19 +106,6 @@ static void media_close(MotusReader *reader) {
 
 // ---- Opening ------------------------------------------------------------------------------------
 
-static int use_source(MotusMedia *m, MotusSource *source) {
-    uint8_t *buffer = av_malloc(IO_BUFFER);
-    m->io = buffer ? avio_alloc_context(buffer, IO_BUFFER, 0, source, source_read, NULL,
-                                        source->seekable ? source_seek : NULL)
-                   : NULL;
-    if (!m->io) {
-        av_free(buffer);
-        return AVERROR(ENOMEM);
-    }
-    m->format->pb = m->io;
-    return 0;
-}
-
 static int is_interrupted(void *opaque) {
     const MotusReader *reader = opaque;
     return reader->options.interrupted && reader->options.interrupted();
@@ -134,14 +118,21 @@ static int open_container(MotusReader *reader, const char *path) {
     m->format->opaque = &m->log;
     m->format->interrupt_callback = (AVIOInterruptCB){is_interrupted, reader};
     m->log.opening = 1;
-    int code = source ? use_source(m, source) : 0;
-    if (code < 0) return code;
+    if (source) {
+        uint8_t *buffer = av_malloc(IO_BUFFER);
+        m->io = buffer ? avio_alloc_context(buffer, IO_BUFFER, 0, source, source_read, NULL,
+                                            source->seekable ? source_seek : NULL)
+                       : NULL;
+        if (!m->io) av_free(buffer);
+        if (!m->io) return AVERROR(ENOMEM);
+        m->format->pb = m->io;
+    }
     AVDictionary *options = NULL;
     // A playlist may name files, never the network, and starts at its first file also while it
     // grows.
     av_dict_set(&options, "protocol_whitelist", "file", 0);
     av_dict_set(&options, "live_start_index", "0", 0);
-    code = avformat_open_input(&m->format, path, NULL, &options);
+    const int code = avformat_open_input(&m->format, path, NULL, &options);
     av_dict_free(&options);
     return code < 0 ? code : avformat_find_stream_info(m->format, NULL);
 }
@@ -173,18 +164,14 @@ static int open_decoder(MotusMedia *m, int threads) {
 
 // ---- Times --------------------------------------------------------------------------------------
 
-static int64_t duration_of(const AVFrame *frame) {
-#if LIBAVUTIL_VERSION_INT >= AV_VERSION_INT(57, 30, 100)
-    return frame->duration;
-#else
-    return frame->pkt_duration;
-#endif
-}
-
 // Sets the time of m->frame: increasing, and guessed if the stream has none.
 static void take_time(MotusReader *reader) {
     MotusMedia *m = reader->state;
-    MotusTime time = {m->frame->best_effort_timestamp, duration_of(m->frame)};
+#if LIBAVUTIL_VERSION_INT >= AV_VERSION_INT(57, 30, 100)
+    MotusTime time = {m->frame->best_effort_timestamp, m->frame->duration};
+#else
+    MotusTime time = {m->frame->best_effort_timestamp, m->frame->pkt_duration};
+#endif
     if (time.at != AV_NOPTS_VALUE && llabs(time.at / 2) > MOTUS_MAX_TIME / 2)
         time.at = AV_NOPTS_VALUE;
     if (time.duration > MOTUS_MAX_TIME) time.duration = 0;
@@ -192,16 +179,19 @@ static void take_time(MotusReader *reader) {
     if (time.at == AV_NOPTS_VALUE) time.at = next;
     if (m->has_last && time.at <= m->last.at) {
         if (!(m->told & MOTUS_ONCE_TIMES))
-            motus_reader_warn(reader,
-                              "at %.3f s: times do not grow from picture to picture; such pictures "
-                              "are shown one tick apart",
-                              motus_media_seconds(m, m->last.at));
+            motus_reader_log(reader, MOTUS_LOG_WARNING,
+                             "at %.3f s: times do not grow from picture to picture; such pictures "
+                             "are shown one tick apart",
+                             motus_media_seconds(m, m->last.at));
         m->told |= MOTUS_ONCE_TIMES;
         time.at = m->last.at + 1;
     }
     motus_media_time_came(reader, time);
     if (time.duration <= 0) time.duration = m->period;
-    motus_reader_set_time(reader, time);
+    if (!reader->options.fps.num) {
+        reader->times[reader->number % MOTUS_READER_TIMES] = time;
+        if (!reader->number) reader->info.start = time.at;
+    }
     m->last = time;
     m->has_last = 1;
 }
@@ -221,22 +211,6 @@ static MotusStatus next_timed(MotusReader *reader, MotusError *error) {
     return status;
 }
 
-static void note_conversion(MotusReader *reader, int done) {
-    MotusMedia *m = reader->state;
-    double at = motus_media_seconds(m, m->last.at);
-    if (done & MOTUS_CONVERTED_SIZE && !(m->told & MOTUS_ONCE_SIZE)) {
-        m->told |= MOTUS_ONCE_SIZE;
-        motus_reader_loss(
-            reader, "at %.3f s the size changes to %dx%d; pictures are scaled to %dx%d", at,
-            m->frame->width, m->frame->height, reader->info.width, reader->info.height);
-    }
-    if (done & MOTUS_CONVERTED_ALPHA && !(m->told & MOTUS_ONCE_ALPHA)) {
-        m->told |= MOTUS_ONCE_ALPHA;
-        motus_reader_loss(
-            reader, "transparent pictures are shown over black, H.264 here has no transparency");
-    }
-}
-
 static MotusStatus media_next(MotusReader *reader, MotusFrame **frame, MotusError *error) {
     MotusMedia *m = reader->state;
     MotusStatus status = next_timed(reader, error);
@@ -249,7 +223,17 @@ static MotusStatus media_next(MotusReader *reader, MotusFrame **frame, MotusErro
         motus_frame_unref(&f);
         return motus_media_fail(reader, error, code, "cannot be converted to 8-bit 4:2:0");
     }
-    note_conversion(reader, done);
+    if (done & MOTUS_CONVERTED_SIZE && !(m->told & MOTUS_ONCE_SIZE))
+        motus_reader_log(reader, MOTUS_LOG_LOSS,
+                         "at %.3f s the size changes to %dx%d; pictures are scaled to %dx%d",
+                         motus_media_seconds(m, m->last.at), m->frame->width, m->frame->height,
+                         reader->info.width, reader->info.height);
+    if (done & MOTUS_CONVERTED_ALPHA && !(m->told & MOTUS_ONCE_ALPHA))
+        motus_reader_log(
+            reader, MOTUS_LOG_LOSS,
+            "transparent pictures are shown over black, H.264 here has no transparency");
+    m->told |= (done & MOTUS_CONVERTED_SIZE ? MOTUS_ONCE_SIZE : 0) |
+               (done & MOTUS_CONVERTED_ALPHA ? MOTUS_ONCE_ALPHA : 0);
     f->number = reader->number++;
     *frame = f;
     return MOTUS_OK;
@@ -285,7 +269,7 @@ static MotusStatus media_skip_until(MotusReader *reader, int64_t ticks, MotusErr
     for (;;) {
         MotusStatus status = next_timed(reader, error);
         if (status) return status;
-        if (m->last.at - reader->start >= ticks) break;
+        if (m->last.at - reader->info.start >= ticks) break;
         reader->number++;
         drop_side_packets(m);
     }
@@ -332,7 +316,9 @@ MotusStatus motus_media_open(MotusReader *reader, const char *path, MotusError *
     if (code == AVERROR_STREAM_NOT_FOUND)
         return motus_fail(error, MOTUS_ERR_FORMAT, "%s: has no video", reader->name);
     if (code < 0) return motus_media_fail(reader, error, code, "libavcodec cannot decode it");
-    motus_media_log_opened(&m->log, motus_media_is_playlist(m->format));
+    m->log.opening = 0;
+    if (!motus_media_is_playlist(m->format)) // what was logged is of no interest
+        atomic_store(&m->log.text_state, MOTUS_TEXT_FREE);
     code = motus_media_measure(reader);
     if (code < 0) return motus_media_fail(reader, error, code, "cannot be read");
     return prime(reader, error);

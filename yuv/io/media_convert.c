@@ -8,28 +8,9 @@
 
 enum { WHOLE, EVEN_PART, TO_ALPHA, FROM_ALPHA };
 
-static int is_420(int format) {
-    return format == AV_PIX_FMT_YUV420P || format == AV_PIX_FMT_YUVJ420P;
-}
-
 int motus_is_rgb(int format) {
     const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(format);
     return d && d->flags & (AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL);
-}
-
-static int is_gray(int format) {
-    const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(format);
-    return d && d->nb_components <= 2 && !motus_is_rgb(format);
-}
-
-static int has_alpha(int format) {
-    const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(format);
-    return d && d->flags & AV_PIX_FMT_FLAG_ALPHA;
-}
-
-static int halves_chroma(int format) {
-    const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(format);
-    return d && d->log2_chroma_w == 1 && d->log2_chroma_h == 1 && !motus_is_rgb(format);
 }
 
 int motus_is_full_range(const AVFrame *frame) {
@@ -43,16 +24,6 @@ int motus_is_interlaced(const AVFrame *frame) {
     return (frame->flags & AV_FRAME_FLAG_INTERLACED) != 0;
 #else
     return frame->interlaced_frame;
-#endif
-}
-
-void motus_set_interlaced(AVFrame *frame, int top_field_first) {
-#if LIBAVUTIL_VERSION_INT >= AV_VERSION_INT(58, 7, 100)
-    frame->flags |=
-        AV_FRAME_FLAG_INTERLACED | (top_field_first ? AV_FRAME_FLAG_TOP_FIELD_FIRST : 0);
-#else
-    frame->interlaced_frame = 1;
-    frame->top_field_first = top_field_first;
 #endif
 }
 
@@ -83,31 +54,29 @@ static PictureSamples samples_of_av(const AVFrame *frame) {
     return s;
 }
 
-static int make_scaler(MotusConverter *c, int which, const AVFrame *f, const PictureSamples *from,
-                       const PictureSamples *to) {
-    const int key[8] = {from->width, from->height, from->format,        to->width,
-                        to->height,  to->format,   (int)f->color_range, (int)f->colorspace};
-    if (c->scaler[which] && !memcmp(c->key[which], key, sizeof key)) return 0;
-    sws_freeContext(c->scaler[which]);
-    memcpy(c->key[which], key, sizeof key);
-    c->scaler[which] = sws_getContext(
-        from->width, from->height, from->format, to->width, to->height, to->format,
-        SWS_BICUBIC | SWS_ACCURATE_RND | SWS_BITEXACT | SWS_FULL_CHR_H_INP, NULL, NULL, NULL);
-    if (!c->scaler[which]) return AVERROR(EINVAL);
-    // PictureSamples keep their matrix and range; only RGB gets new ones. libswscale knows no range
-    // of gray sources: equal ranges on both sides keep their samples, too.
-    int rgb = motus_is_rgb(f->format), full = !rgb && !is_gray(f->format) && motus_is_full_range(f);
-    const int *matrix = sws_getCoefficients(rgb ? motus_rgb_matrix(f) : f->colorspace);
-    sws_setColorspaceDetails(c->scaler[which], matrix, full, matrix, full, 0, 1 << 16, 1 << 16);
-    return 0;
-}
-
+// Scales `from` to `to` by scaler `which`, made anew if its settings differ from the last ones.
+// f: the picture whose matrix and range count.
 static int scale(MotusConverter *c, int which, const AVFrame *f, const PictureSamples *from,
                  const PictureSamples *to) {
-    int code = make_scaler(c, which, f, from, to);
-    if (code < 0) return code;
-    code = sws_scale(c->scaler[which], (const uint8_t *const *)from->data, from->stride, 0,
-                     from->height, to->data, to->stride);
+    const int key[8] = {from->width, from->height, from->format,        to->width,
+                        to->height,  to->format,   (int)f->color_range, (int)f->colorspace};
+    if (!c->scaler[which] || memcmp(c->key[which], key, sizeof key)) {
+        sws_freeContext(c->scaler[which]);
+        memcpy(c->key[which], key, sizeof key);
+        c->scaler[which] = sws_getContext(
+            from->width, from->height, from->format, to->width, to->height, to->format,
+            SWS_BICUBIC | SWS_ACCURATE_RND | SWS_BITEXACT | SWS_FULL_CHR_H_INP, NULL, NULL, NULL);
+        if (!c->scaler[which]) return AVERROR(EINVAL);
+        // Pictures keep their matrix and range; only RGB gets new ones. libswscale knows no range
+        // of gray sources: equal ranges on both sides keep their samples, too.
+        const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(f->format);
+        const int rgb = motus_is_rgb(f->format), gray = d && d->nb_components <= 2 && !rgb,
+                  full = !rgb && !gray && motus_is_full_range(f);
+        const int *matrix = sws_getCoefficients(rgb ? motus_rgb_matrix(f) : f->colorspace);
+        sws_setColorspaceDetails(c->scaler[which], matrix, full, matrix, full, 0, 1 << 16, 1 << 16);
+    }
+    const int code = sws_scale(c->scaler[which], (const uint8_t *const *)from->data, from->stride,
+                               0, from->height, to->data, to->stride);
     return code < 0 ? code : 0;
 }
 
@@ -123,24 +92,6 @@ static int is_opaque(const AVFrame *f, int plane, int first, int step) {
 // Mixes a sample with black (alpha 0: black .. 255), rounded.
 static uint8_t over(uint8_t value, int alpha, int black) {
     return (uint8_t)((value * alpha + black * (255 - alpha) + 127) / 255);
-}
-
-static void over_black_rgba(AVFrame *f) {
-    for (int y = 0; y < f->height; y++) {
-        uint8_t *row = f->data[0] + y * f->linesize[0];
-        for (int x = 0; x < 4 * f->width; x += 4)
-            for (int i = 0; i < 3; i++) row[x + i] = over(row[x + i], row[x + 3], 0);
-    }
-}
-
-static void over_black_yuva(AVFrame *f, int full) {
-    for (int i = 0; i < 3; i++)
-        for (int y = 0; y < f->height; y++) {
-            uint8_t *row = f->data[i] + y * f->linesize[i];
-            const uint8_t *alpha = f->data[3] + y * f->linesize[3];
-            for (int x = 0; x < f->width; x++)
-                row[x] = over(row[x], alpha[x], i ? 128 : full ? 0 : 16);
-        }
 }
 
 // Composes the picture over black into c->composed, in a format without alpha. Returns 1, or 0 if
@@ -159,23 +110,20 @@ static int compose(MotusConverter *c, const AVFrame *f) {
     PictureSamples from = samples_of_av(f), to = samples_of_av(t);
     if ((code = scale(c, TO_ALPHA, f, &from, &to)) < 0) return code;
     if (rgb ? is_opaque(t, 0, 3, 4) : is_opaque(t, 3, 0, 1)) return 0;
-    if (rgb)
-        over_black_rgba(t);
-    else
-        over_black_yuva(t, motus_is_full_range(f));
+    const int black = motus_is_full_range(f) ? 0 : 16;
+    for (int i = 0; i < 3; i++)
+        for (int y = 0; y < t->height; y++)
+            for (int x = 0; x < t->width; x++) {
+                uint8_t *v = rgb ? t->data[0] + y * t->linesize[0] + 4 * x + i
+                                 : t->data[i] + y * t->linesize[i] + x;
+                const int alpha = rgb ? v[3 - i] : t->data[3][y * t->linesize[3] + x];
+                *v = over(*v, alpha, rgb ? 0 : i ? 128 : black);
+            }
     t->format = rgb ? AV_PIX_FMT_RGB0 : AV_PIX_FMT_YUV444P;
     return 1;
 }
 
 // ---- Pictures -----------------------------------------------------------------------------------
-
-static void copy_planes(const AVFrame *f, const MotusFrame *frame) {
-    for (int i = 0; i < 3; i++) {
-        const MotusPlane *p = &frame->plane[i];
-        av_image_copy_plane(p->data, (int)p->stride, f->data[i], f->linesize[i], p->width,
-                            p->height);
-    }
-}
 
 // Scales a picture of odd size: the even part with chroma at exactly 2:1, since H.264 crops to it;
 // the last column and row from the whole picture. libswscale may write beyond a row's end, so the
@@ -205,24 +153,27 @@ static int scale_odd(MotusConverter *c, int which, const AVFrame *source, const 
 
 int motus_convert(MotusConverter *c, const AVFrame *f, const MotusFrame *frame, int *done) {
     int same_size = f->width == frame->width && f->height == frame->height, code = 0;
+    const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(f->format);
     *done = same_size ? 0 : MOTUS_CONVERTED_SIZE;
-    if (has_alpha(f->format)) code = compose(c, f);
+    if (d && d->flags & AV_PIX_FMT_FLAG_ALPHA) code = compose(c, f);
     if (code < 0) return code;
     if (code) *done |= MOTUS_CONVERTED_ALPHA;
     int which = code ? FROM_ALPHA : WHOLE;
     const AVFrame *source = code ? c->composed : f;
-    if (same_size && is_420(source->format)) {
-        copy_planes(source, frame);
+    if (same_size &&
+        (source->format == AV_PIX_FMT_YUV420P || source->format == AV_PIX_FMT_YUVJ420P)) {
+        for (int i = 0; i < 3; i++) {
+            const MotusPlane *p = &frame->plane[i];
+            av_image_copy_plane(p->data, (int)p->stride, source->data[i], source->linesize[i],
+                                p->width, p->height);
+        }
         return 0;
     }
-    if (same_size && !halves_chroma(source->format) && (frame->width | frame->height) & 1)
+    d = av_pix_fmt_desc_get(source->format);
+    const int halves_chroma =
+        d && d->log2_chroma_w == 1 && d->log2_chroma_h == 1 && !motus_is_rgb(source->format);
+    if (same_size && !halves_chroma && (frame->width | frame->height) & 1)
         return scale_odd(c, which, source, frame);
     PictureSamples from = samples_of_av(source), to = samples_of_frame(frame);
     return scale(c, which, source, &from, &to);
-}
-
-void motus_converter_free(MotusConverter *c) {
-    for (int i = 0; i < 4; i++) sws_freeContext(c->scaler[i]);
-    av_frame_free(&c->composed);
-    memset(c, 0, sizeof *c);
 }

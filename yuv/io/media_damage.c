@@ -13,16 +13,15 @@
 #define EVEN 12  // pictures at one distance, after which a gap is a hole
 #define SLACK 40 // milliseconds by which a container may overstate its duration
 
-enum { TEXT_FREE, TEXT_BEING_WRITTEN, TEXT_READY };
-
 // ---- The log ------------------------------------------------------------------------------------
 
+// Keeps the text of an error, unless one is kept.
 static void keep_text(MotusMediaLog *log, const char *format, va_list args) {
-    int free = TEXT_FREE;
-    if (!atomic_compare_exchange_strong(&log->text_state, &free, TEXT_BEING_WRITTEN)) return;
+    int free = MOTUS_TEXT_FREE;
+    if (!atomic_compare_exchange_strong(&log->text_state, &free, MOTUS_TEXT_BEING_WRITTEN)) return;
     vsnprintf(log->text, sizeof log->text, format, args);
     log->text[strcspn(log->text, "\r\n")] = 0;
-    atomic_store(&log->text_state, TEXT_READY);
+    atomic_store(&log->text_state, MOTUS_TEXT_READY);
 }
 
 int motus_media_is_playlist(const AVFormatContext *f) {
@@ -58,16 +57,11 @@ void motus_media_log_begin(MotusMediaLog *log) {
     av_log_set_callback(note_error);
 }
 
-void motus_media_log_opened(MotusMediaLog *log, int keep) {
-    log->opening = 0;
-    if (!keep) atomic_store(&log->text_state, TEXT_FREE);
-}
-
 void motus_media_log_take(MotusMediaLog *log, char text[120]) {
     text[0] = 0;
-    if (atomic_load(&log->text_state) != TEXT_READY) return;
+    if (atomic_load(&log->text_state) != MOTUS_TEXT_READY) return;
     snprintf(text, 120, " (%s)", log->text);
-    atomic_store(&log->text_state, TEXT_FREE);
+    atomic_store(&log->text_state, MOTUS_TEXT_FREE);
 }
 
 // ---- Counting -----------------------------------------------------------------------------------
@@ -77,18 +71,17 @@ double motus_media_seconds(const MotusMedia *m, int64_t time) {
                                   : (double)time * av_q2d(m->format->streams[m->stream]->time_base);
 }
 
-static int may_warn(MotusMedia *m) { return m->lines++ < LINES; }
-
 void motus_media_packet_lost(MotusReader *reader, int code) {
     MotusMedia *m = reader->state;
     char words[AV_ERROR_MAX_STRING_SIZE], text[120];
     av_strerror(code, words, sizeof words);
     motus_media_log_take(&m->log, text);
     m->seen_decoder = atomic_load(&m->log.decoder); // the same fault
-    reader->damage.lost++;
-    if (may_warn(m))
-        motus_reader_warn(reader, "at %.3f s: a picture is lost, it cannot be decoded: %s%s",
-                          motus_media_seconds(m, m->at), words, text);
+    reader->info.damage.lost++;
+    if (m->lines++ < LINES)
+        motus_reader_log(reader, MOTUS_LOG_WARNING,
+                         "at %.3f s: a picture is lost, it cannot be decoded: %s%s",
+                         motus_media_seconds(m, m->at), words, text);
 }
 
 void motus_media_picture_came(MotusReader *reader) {
@@ -101,11 +94,11 @@ void motus_media_picture_came(MotusReader *reader) {
     motus_media_log_take(&m->log, text);
     m->seen_decoder = atomic_load(&m->log.decoder);
     m->transient = 0;
-    reader->damage.repaired++;
-    if (may_warn(m))
-        motus_reader_warn(reader,
-                          "at %.3f s: a damaged picture was repaired as well as it can be%s",
-                          motus_media_seconds(m, m->frame->best_effort_timestamp), text);
+    reader->info.damage.repaired++;
+    if (m->lines++ < LINES)
+        motus_reader_log(reader, MOTUS_LOG_WARNING,
+                         "at %.3f s: a damaged picture was repaired as well as it can be%s",
+                         motus_media_seconds(m, m->frame->best_effort_timestamp), text);
 }
 
 void motus_media_container_error(MotusReader *reader, int code) {
@@ -114,10 +107,10 @@ void motus_media_container_error(MotusReader *reader, int code) {
     if (code) av_strerror(code, words, sizeof words);
     motus_media_log_take(&m->log, text);
     m->seen_container = atomic_load(&m->log.container);
-    reader->damage.container_errors++;
-    if (may_warn(m))
-        motus_reader_warn(reader, "after %.3f s: the container is damaged%s%s%s",
-                          motus_media_seconds(m, m->at), code ? ": " : "", words, text);
+    reader->info.damage.container_errors++;
+    if (m->lines++ < LINES)
+        motus_reader_log(reader, MOTUS_LOG_WARNING, "after %.3f s: the container is damaged%s%s%s",
+                         motus_media_seconds(m, m->at), code ? ": " : "", words, text);
 }
 
 void motus_media_packet_came(MotusReader *reader, const AVPacket *packet) {
@@ -140,13 +133,14 @@ static void find_hole(MotusReader *reader, int64_t gap) {
         m->last.duration >= gap - m->period / 2)
         return;
     m->holes += missing;
-    int64_t unexplained = m->holes - reader->damage.lost;
-    if (unexplained <= reader->damage.missing) return;
-    reader->damage.missing = unexplained;
-    if (may_warn(m))
-        motus_reader_warn(reader, "between %.3f s and %.3f s: pictures are missing: %lld",
-                          motus_media_seconds(m, m->last.at),
-                          motus_media_seconds(m, m->last.at + gap), (long long)missing);
+    int64_t unexplained = m->holes - reader->info.damage.lost;
+    if (unexplained <= reader->info.damage.missing) return;
+    reader->info.damage.missing = unexplained;
+    if (m->lines++ < LINES)
+        motus_reader_log(reader, MOTUS_LOG_WARNING,
+                         "between %.3f s and %.3f s: pictures are missing: %lld",
+                         motus_media_seconds(m, m->last.at),
+                         motus_media_seconds(m, m->last.at + gap), (long long)missing);
 }
 
 void motus_media_time_came(MotusReader *reader, MotusTime time) {
@@ -158,26 +152,11 @@ void motus_media_time_came(MotusReader *reader, MotusTime time) {
         return;
     }
     find_hole(reader, gap);
-    if (!reader->options.fps.num && !reader->damage.missing && !reader->damage.lost)
+    if (!reader->options.fps.num && !reader->info.damage.missing && !reader->info.damage.lost)
         reader->info.variable = 1;
 }
 
 // ---- The end ------------------------------------------------------------------------------------
-
-// True if a transport stream, in packets of 188 bytes, ends inside one.
-static int ends_inside_ts_packet(const MotusReader *reader) {
-    const MotusMedia *m = reader->state;
-    return !strcmp(m->format->iformat->name, "mpegts") && reader->source &&
-           reader->source->size > 188 && reader->source->size % 188 && reader->source->size % 192 &&
-           reader->source->size % 204;
-}
-
-// Returns the pictures that the index lists and that did not come. Only MP4 lists all of them.
-static int64_t not_delivered(const MotusMedia *m) {
-    if (!strstr(m->format->iformat->name, "mp4")) return 0;
-    int64_t listed = avformat_index_get_entries_count(m->format->streams[m->stream]);
-    return listed > m->packets ? listed - m->packets : 0;
-}
 
 // True if the header's duration exceeds the last packet. Formats count it from zero or from their
 // first packet: the lower estimate is used. ASF adds the player's delay; without a header it is an
@@ -200,26 +179,32 @@ static int promises_more(const MotusMedia *m, int64_t *told, int64_t *seen) {
 void motus_media_ended(MotusReader *reader) {
     MotusMedia *m = reader->state;
     if (m->ended++) return;
-    int64_t missing = not_delivered(m);
-    reader->damage.missing += missing;
+    const char *kind = m->format->iformat->name;
+    // Pictures that the index lists and that did not come. Only MP4 lists all of them.
+    const int64_t listed = avformat_index_get_entries_count(m->format->streams[m->stream]),
+                  missing = strstr(kind, "mp4") && listed > m->packets ? listed - m->packets : 0;
+    reader->info.damage.missing += missing;
     if (m->failure.status) { // reported by itself
-        reader->damage.cut |= m->failure.status == MOTUS_ERR_TRUNCATED;
+        reader->info.damage.cut |= m->failure.status == MOTUS_ERR_TRUNCATED;
         return;
     }
     if (missing) {
-        reader->damage.cut = 1;
-        motus_reader_warn(reader, "its index lists %lld pictures, the last %lld are not there",
-                          (long long)(m->packets + missing), (long long)missing);
+        reader->info.damage.cut = 1;
+        motus_reader_log(reader, MOTUS_LOG_WARNING,
+                         "its index lists %lld pictures, the last %lld are not there",
+                         (long long)(m->packets + missing), (long long)missing);
         return;
     }
-    if (ends_inside_ts_packet(reader)) {
-        reader->damage.cut = 1;
-        motus_reader_warn(reader, "is cut: it ends inside a packet of the transport stream");
+    const int64_t size = reader->source ? reader->source->size : 0;
+    if (!strcmp(kind, "mpegts") && size > 188 && size % 188 && size % 192 && size % 204) {
+        reader->info.damage.cut = 1;
+        motus_reader_log(reader, MOTUS_LOG_WARNING,
+                         "is cut: it ends inside a packet of the transport stream");
         return;
     }
     int64_t told, seen;
     if (!promises_more(m, &told, &seen)) return;
-    reader->damage.cut = 1;
-    motus_reader_warn(reader, "is cut: it ends at %.3f s, its header says %.3f s",
-                      (double)seen / AV_TIME_BASE, (double)told / AV_TIME_BASE);
+    reader->info.damage.cut = 1;
+    motus_reader_log(reader, MOTUS_LOG_WARNING, "is cut: it ends at %.3f s, its header says %.3f s",
+                     (double)seen / AV_TIME_BASE, (double)told / AV_TIME_BASE);
 }

@@ -1,10 +1,16 @@
-// Reads packets, decodes and deinterlaces. Damage is reported and left out.
+// Reads packets, decodes, and deinterlaces by libavfilter's bwdif. Damage is reported and left out.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "common/error.h"
 #include "yuv/io/media_internal.h"
+#ifdef MOTUS_HAVE_DEINTERLACE
+#include <libavfilter/avfilter.h>
+#include <libavfilter/buffersink.h>
+#include <libavfilter/buffersrc.h>
+#endif
 
 #define MAX_ERRORS 1000     // of a decoder in a row, of a container in all, before giving up
 #define JUMP_BACK 100000    // microseconds; a time farther back is a jump
@@ -12,11 +18,6 @@
 #define CUT FFERRTAG('M', 'C', 'U', 'T') // the input ends inside a packet
 
 // ---- Packets ------------------------------------------------------------------------------------
-
-static int keep_side_packet(MotusReader *reader) {
-    MotusMedia *m = reader->state;
-    return reader->options.with_side_streams ? motus_packets_push(&m->side, m->packet) : 0;
-}
 
 // Clears times so far from zero that their sums could overflow.
 static void forget_absurd_times(AVPacket *p) {
@@ -42,8 +43,9 @@ static void join_times(MotusReader *reader) {
     dts += m->moved;
     if (*next != AV_NOPTS_VALUE && (dts < *next - JUMP_BACK || dts > *next + JUMP_AHEAD)) {
         if (p->stream_index == m->stream)
-            motus_reader_note(
-                reader, "times jump from %.3f s to %.3f s; the rest is moved so that they go on",
+            motus_reader_log(
+                reader, MOTUS_LOG_NOTE,
+                "times jump from %.3f s to %.3f s; the rest is moved so that they go on",
                 (double)*next / AV_TIME_BASE, (double)dts / AV_TIME_BASE);
         m->moved += *next - dts;
         dts = *next;
@@ -60,7 +62,7 @@ int motus_media_read_packet(MotusReader *reader) {
     for (;;) {
         av_packet_unref(m->packet);
         int code = av_read_frame(m->format, m->packet);
-        if (code == AVERROR_INVALIDDATA && reader->damage.container_errors < MAX_ERRORS) {
+        if (code == AVERROR_INVALIDDATA && reader->info.damage.container_errors < MAX_ERRORS) {
             motus_media_container_error(reader, code);
             continue;
         }
@@ -72,7 +74,9 @@ int motus_media_read_packet(MotusReader *reader) {
         join_times(reader);
         motus_media_packet_came(reader, m->packet);
         if (m->packet->stream_index == m->stream) return ends ? CUT : 0;
-        if (!ends && (code = keep_side_packet(reader)) < 0) return code;
+        if (!ends && reader->options.with_side_streams &&
+            (code = motus_packets_push(&m->side, m->packet)) < 0)
+            return code;
     }
 }
 
@@ -104,8 +108,7 @@ static int feed(MotusReader *reader) {
         if (status == MOTUS_ERR_FORMAT) m->failure.status = MOTUS_ERR_TRUNCATED; // as if cut here
     }
     if (code < 0) m->after_ahead = AVERROR_EOF;
-    code = avcodec_send_packet(m->decoder, code < 0 ? NULL : m->packet);
-    return code;
+    return avcodec_send_packet(m->decoder, code < 0 ? NULL : m->packet);
 }
 
 // ---- Pictures -----------------------------------------------------------------------------------
@@ -138,62 +141,128 @@ static MotusStatus decode(MotusReader *reader, MotusError *error) {
     }
 }
 
+// ---- Deinterlacing: one picture out for one in, a picture later. Without libavfilter none is open
+
+#ifdef MOTUS_HAVE_DEINTERLACE
+// Opens the filter for frames like `like`, with times in units of time_base. all: also frames that
+// are not marked as interlaced. AVERROR(ENOSYS): there is no bwdif.
+static int open_deinterlacer(MotusDeinterlacer *d, const AVFrame *like, AVRational time_base,
+                             int all) {
+    char source[160];
+    AVFilterContext *filter[3] = {NULL};
+    const char *const name[3] = {"buffer", "bwdif", "buffersink"},
+                      *const settings[3] = {source,
+                                            all ? "mode=send_frame:deint=all"
+                                                : "mode=send_frame:deint=interlaced",
+                                            NULL};
+    snprintf(source, sizeof source, "video_size=%dx%d:pix_fmt=%d:time_base=%d/%d", like->width,
+             like->height, like->format, time_base.num, time_base.den);
+    *d = (MotusDeinterlacer){.time_base = time_base,
+                             .width = like->width,
+                             .height = like->height,
+                             .format = like->format,
+                             .graph = avfilter_graph_alloc()};
+    if (!d->graph) return AVERROR(ENOMEM);
+    d->graph->nb_threads = 1;
+    int code = 0;
+    for (int i = 0; i < 3 && code >= 0; i++) {
+        const AVFilter *known = avfilter_get_by_name(name[i]);
+        code = known ? avfilter_graph_create_filter(&filter[i], known, name[i], settings[i], NULL,
+                                                    d->graph)
+                     : AVERROR(ENOSYS);
+        if (code >= 0 && i) code = avfilter_link(filter[i - 1], 0, filter[i], 0);
+    }
+    if (code >= 0) code = avfilter_graph_config(d->graph, NULL);
+    d->source = filter[0], d->sink = filter[2];
+    if (code < 0) motus_deinterlacer_close(d);
+    return code < 0 ? code : 0;
+}
+
+// Takes the frame's reference over; NULL: no more will come. Returns 0 or AVERROR.
+static int send_to_deinterlacer(MotusDeinterlacer *d, AVFrame *frame) {
+    if (frame) frame->pts = frame->best_effort_timestamp;
+    return av_buffersrc_add_frame(d->source, frame);
+}
+
+// Returns 0, AVERROR(EAGAIN), AVERROR_EOF or another error.
+static int receive_deinterlaced(MotusDeinterlacer *d, AVFrame *frame) {
+    av_frame_unref(frame); // the sink does not
+    int code = av_buffersink_get_frame(d->sink, frame);
+    if (code < 0) return code;
+    // bwdif counts in half units.
+    frame->pts = av_rescale_q(frame->pts, av_buffersink_get_time_base(d->sink), d->time_base);
+    frame->best_effort_timestamp = frame->pts;
+    return 0;
+}
+
+void motus_deinterlacer_close(MotusDeinterlacer *d) {
+    avfilter_graph_free(&d->graph);
+    *d = (MotusDeinterlacer){0};
+}
+#else
+#define open_deinterlacer(d, like, time_base, all) AVERROR(ENOSYS)
+#define send_to_deinterlacer(d, frame) AVERROR(ENOSYS)
+#define receive_deinterlaced(d, frame) AVERROR(ENOSYS)
+void motus_deinterlacer_close(MotusDeinterlacer *d) { (void)d; }
+#endif
+
+static void set_interlaced(AVFrame *frame, int top_field_first) {
+#if LIBAVUTIL_VERSION_INT >= AV_VERSION_INT(58, 7, 100)
+    frame->flags |=
+        AV_FRAME_FLAG_INTERLACED | (top_field_first ? AV_FRAME_FLAG_TOP_FIELD_FIRST : 0);
+#else
+    frame->interlaced_frame = 1;
+    frame->top_field_first = top_field_first;
+#endif
+}
+
 static int is_interlaced_stream(const MotusMedia *m) {
     enum AVFieldOrder order = m->format->streams[m->stream]->codecpar->field_order;
     return order != AV_FIELD_UNKNOWN && order != AV_FIELD_PROGRESSIVE;
 }
 
-static int wants_deinterlacing(const MotusReader *reader) {
-    const MotusMedia *m = reader->state;
-    MotusDeinterlace wanted = reader->options.deinterlace;
-    if (wanted != MOTUS_DEINTERLACE_AUTO) return wanted == MOTUS_DEINTERLACE_ON;
-    return motus_is_interlaced(m->frame) || is_interlaced_stream(m);
-}
-
 static MotusStatus begin_deinterlacing(MotusReader *reader, MotusError *error) {
     MotusMedia *m = reader->state;
-    int all = reader->options.deinterlace == MOTUS_DEINTERLACE_ON || !motus_is_interlaced(m->frame);
-    int code = motus_deinterlacer_open(&m->deinterlacer, m->frame,
-                                       m->format->streams[m->stream]->time_base, all);
+    const int asked = reader->options.deinterlace == MOTUS_DEINTERLACE_ON;
+    const int code =
+        open_deinterlacer(&m->deinterlacer, m->frame, m->format->streams[m->stream]->time_base,
+                          asked || !motus_is_interlaced(m->frame));
     if (code == AVERROR(ENOSYS))
         return motus_fail(error, MOTUS_ERR_UNSUPPORTED,
                           "%s: is interlaced, and this build has no libavfilter to deinterlace it; "
                           "--deinterlace off encodes it as it is",
                           reader->name);
     if (code < 0) return motus_media_fail(reader, error, code, "cannot be deinterlaced");
-    const int asked = reader->options.deinterlace == MOTUS_DEINTERLACE_ON;
     if (!(m->told & MOTUS_ONCE_INTERLACED))
-        (asked ? motus_reader_note : motus_reader_loss)(
-            reader, "interlaced pictures are deinterlaced (bwdif); --deinterlace off "
-                    "keeps their fields");
+        motus_reader_log(reader, asked ? MOTUS_LOG_NOTE : MOTUS_LOG_LOSS,
+                         "interlaced pictures are deinterlaced (bwdif); --deinterlace off keeps "
+                         "their fields");
     m->told |= MOTUS_ONCE_INTERLACED;
     return MOTUS_OK;
-}
-
-// Marks the frame as interlaced if only the container says so (raw samples).
-static void mark_fields(MotusMedia *m) {
-    enum AVFieldOrder order = m->format->streams[m->stream]->codecpar->field_order;
-    if (is_interlaced_stream(m) && !motus_is_interlaced(m->frame))
-        motus_set_interlaced(m->frame, order == AV_FIELD_TT || order == AV_FIELD_TB);
 }
 
 // Sends m->frame to the deinterlacer. A frame of another size waits until the old deinterlacer has
 // handed out its last one.
 static MotusStatus deinterlace(MotusReader *reader, MotusError *error) {
     MotusMedia *m = reader->state;
-    MotusStatus status = m->deinterlacer ? MOTUS_OK : begin_deinterlacing(reader, error);
+    MotusStatus status = m->deinterlacer.graph ? MOTUS_OK : begin_deinterlacing(reader, error);
     if (status) return status;
-    mark_fields(m);
-    int fits = motus_deinterlacer_fits(m->deinterlacer, m->frame);
+    if (is_interlaced_stream(m) && !motus_is_interlaced(m->frame)) { // only the container says so
+        const enum AVFieldOrder order = m->format->streams[m->stream]->codecpar->field_order;
+        set_interlaced(m->frame, order == AV_FIELD_TT || order == AV_FIELD_TB);
+    }
+    const MotusDeinterlacer *d = &m->deinterlacer;
+    const int fits = d->width == m->frame->width && d->height == m->frame->height &&
+                     d->format == m->frame->format;
     if (!fits) av_frame_move_ref(m->waiting, m->frame);
-    int code = motus_deinterlacer_send(m->deinterlacer, fits ? m->frame : NULL);
+    const int code = send_to_deinterlacer(&m->deinterlacer, fits ? m->frame : NULL);
     return code < 0 ? motus_media_fail(reader, error, code, "cannot be deinterlaced") : MOTUS_OK;
 }
 
 // Receives a picture from the deinterlacer. MOTUS_AGAIN: none is ready.
 static MotusStatus deinterlaced(MotusReader *reader, MotusError *error) {
     MotusMedia *m = reader->state;
-    int code = motus_deinterlacer_receive(m->deinterlacer, m->frame);
+    int code = receive_deinterlaced(&m->deinterlacer, m->frame);
     if (!code) return MOTUS_OK;
     if (code == AVERROR(EAGAIN)) return MOTUS_AGAIN;
     if (code != AVERROR_EOF) return motus_media_fail(reader, error, code, "cannot be deinterlaced");
@@ -207,17 +276,21 @@ static MotusStatus deinterlaced(MotusReader *reader, MotusError *error) {
 MotusStatus motus_media_next_picture(MotusReader *reader, MotusError *error) {
     MotusMedia *m = reader->state;
     for (;;) {
-        MotusStatus status = m->deinterlacer ? deinterlaced(reader, error) : MOTUS_AGAIN;
+        MotusStatus status = m->deinterlacer.graph ? deinterlaced(reader, error) : MOTUS_AGAIN;
         if (status != MOTUS_AGAIN) return status;
         MotusError cause = {0};
         status = decode(reader, &cause);
-        if (!m->deinterlacer) {
+        if (!m->deinterlacer.graph) {
+            const MotusDeinterlace wanted = reader->options.deinterlace;
+            const int interlaced = wanted == MOTUS_DEINTERLACE_ON ||
+                                   (wanted == MOTUS_DEINTERLACE_AUTO && !status &&
+                                    (motus_is_interlaced(m->frame) || is_interlaced_stream(m)));
             if (status && error) *error = cause;
-            if (status || !wants_deinterlacing(reader)) return status;
+            if (status || !interlaced) return status;
         }
         if (status == MOTUS_OK)
             status = deinterlace(reader, error);
-        else if (motus_deinterlacer_send(m->deinterlacer, NULL) >= 0)
+        else if (send_to_deinterlacer(&m->deinterlacer, NULL) >= 0)
             status = MOTUS_OK; // the end is reported after the last pictures
         if (status) return status;
     }

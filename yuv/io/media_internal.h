@@ -8,7 +8,6 @@
 #include <libswscale/swscale.h>
 #include <stdatomic.h>
 
-#include "yuv/io/deinterlace.h"
 #include "yuv/io/media.h"
 #include "yuv/io/reader_ops.h"
 
@@ -26,28 +25,27 @@ enum { MOTUS_CONVERTED_SIZE = 1, MOTUS_CONVERTED_ALPHA = 2 };
 int motus_is_rgb(int format);
 enum AVColorSpace motus_rgb_matrix(const AVFrame *frame); // matrix that RGB is converted with
 int motus_is_full_range(const AVFrame *frame);
+int motus_is_interlaced(const AVFrame *frame); // FFmpeg's versions keep it in different members
 
 // Converts `from` into `frame`. Returns 0 or AVERROR; *done gets a mask of MOTUS_CONVERTED_*.
 int motus_convert(MotusConverter *converter, const AVFrame *from, const MotusFrame *frame,
                   int *done);
-void motus_converter_free(MotusConverter *converter);
 
 // ---- media_damage.c: damage of the input --------------------------------------------------------
+
+enum { MOTUS_TEXT_FREE, MOTUS_TEXT_BEING_WRITTEN, MOTUS_TEXT_READY };
 
 // The errors that libav* logs about a decoder or container, from any thread.
 typedef struct MotusMediaLog {
     uint32_t magic;
     int opening;                   // 1: errors are kept for the message, those of playlists count
     atomic_int decoder, container; // errors so far
-    atomic_int text_state;         // TEXT_* in media_damage.c
+    atomic_int text_state;         // MOTUS_TEXT_*
     char text[100];                // of one of the errors
 } MotusMediaLog;
 
 // Starts logging. From now on the `opaque` of codec and format contexts may point to `log`.
 void motus_media_log_begin(MotusMediaLog *log);
-
-// Ends the opening. Unless `keep`, what was logged since is of no interest.
-void motus_media_log_opened(MotusMediaLog *log, int keep);
 
 // Writes the logged text as " (TEXT)", or "", and takes it out.
 void motus_media_log_take(MotusMediaLog *log, char text[120]);
@@ -60,14 +58,24 @@ int motus_media_is_playlist(const AVFormatContext *format);
 #define MOTUS_MAX_TIME (INT64_MAX / 1024) // of packets, so that sums of times fit into 64 bits
 #define MOTUS_MEDIA_STREAMS 64            // streams whose times are joined where they jump
 
+// A deinterlacer for frames of one size and format (media_decode.c).
+typedef struct MotusDeinterlacer {
+    struct AVFilterGraph *graph;
+    struct AVFilterContext *source, *sink;
+    AVRational time_base;
+    int width, height, format;
+} MotusDeinterlacer;
+
+void motus_deinterlacer_close(MotusDeinterlacer *deinterlacer); // also one that is not open
+
 typedef struct MotusMedia {
     AVIOContext *io; // over the reader's source; NULL: libavformat opens the files
     AVFormatContext *format;
     AVCodecContext *decoder;
     AVPacket *packet;
-    AVFrame *frame;   // the last picture
-    AVFrame *waiting; // for a new deinterlacer
-    MotusDeinterlacer *deinterlacer;
+    AVFrame *frame;                 // the last picture
+    AVFrame *waiting;               // for a new deinterlacer
+    MotusDeinterlacer deinterlacer; // graph NULL: not open
     MotusConverter converter;
     MotusPackets ahead; // of the video stream, read to measure its rate
     MotusPackets side;  // of the other streams
@@ -122,7 +130,7 @@ int motus_media_read_packet(MotusReader *reader);
 int motus_media_next_packet(MotusReader *reader);
 MotusStatus motus_media_next_picture(MotusReader *reader, MotusError *error);
 
-// media_rate.c: measures the rate by the container and the times of the first packets, which it
+// media_info.c: measures the rate by the container and the times of the first packets, which it
 // leaves in m->ahead.
 int motus_media_measure(MotusReader *reader);
 

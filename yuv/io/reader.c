@@ -133,16 +133,6 @@ static MotusStatus raw_next(MotusReader *reader, MotusFrame **frame, MotusError 
     return motus_picture_read(reader, frame, error);
 }
 
-// Makes `reader` a reader of a headerless sequence of reader->info.width x height.
-static void raw_open(MotusReader *reader) {
-    static const MotusReaderOps ops = {.next = raw_next, .skip = motus_picture_skip};
-    reader->ops = &ops;
-    reader->info.format = "yuv";
-    if (reader->source->size >= 0)
-        reader->info.frames = (reader->source->size - motus_source_position(reader->source)) /
-                              motus_picture_bytes(&reader->info);
-}
-
 // ---- Finding the kind ---------------------------------------------------------------------------
 
 #ifdef MOTUS_HAVE_DEINTERLACE
@@ -154,18 +144,6 @@ static const int can_deinterlace = 0;
 static int ends_with(const char *name, const char *ending) {
     size_t n = strlen(name), e = strlen(ending);
     return n >= e && !strcasecmp(name + n - e, ending);
-}
-
-static MotusStatus check_options(const MotusReaderOptions *o, MotusError *error) {
-    int given = o->width || o->height;
-    if (given &&
-        (o->width < 1 || o->width > MOTUS_MAX_SIZE || o->height < 1 || o->height > MOTUS_MAX_SIZE))
-        return motus_fail(error, MOTUS_ERR_ARGUMENT, "size %dx%d is out of the range 1x1 to %dx%d",
-                          o->width, o->height, MOTUS_MAX_SIZE, MOTUS_MAX_SIZE);
-    if (o->fps.num < 0 || (o->fps.num && o->fps.den < 1))
-        return motus_fail(error, MOTUS_ERR_ARGUMENT, "%d/%d is not a frame rate", o->fps.num,
-                          o->fps.den);
-    return MOTUS_OK;
 }
 
 #ifndef MOTUS_HAVE_MEDIA
@@ -205,20 +183,31 @@ static MotusStatus open_raw(MotusReader *reader, const MotusReaderOptions *optio
     if (options->deinterlace == MOTUS_DEINTERLACE_ON)
         return motus_fail(error, MOTUS_ERR_UNSUPPORTED,
                           "%s: headerless pictures cannot be deinterlaced", reader->name);
+    static const MotusReaderOps ops = {.next = raw_next, .skip = motus_picture_skip};
+    reader->ops = &ops;
     reader->info = (MotusSequenceInfo){.width = options->width,
                                        .height = options->height,
                                        .fps = {25, 1},
                                        .frames = -1,
-                                       .colour = MOTUS_COLOUR_UNKNOWN};
-    raw_open(reader);
+                                       .colour = MOTUS_COLOUR_UNKNOWN,
+                                       .format = "yuv"};
+    if (reader->source->size >= 0)
+        reader->info.frames = (reader->source->size - motus_source_position(reader->source)) /
+                              motus_picture_bytes(&reader->info);
     return MOTUS_OK;
 }
 
 // Finds the kind by content, then by the name, and opens it. With a size, a pipe is headerless.
 static MotusStatus open_kind(MotusReader *reader, const char *path,
                              const MotusReaderOptions *options, MotusError *error) {
-    MotusStatus status = check_options(options, error);
-    if (status) return status;
+    const int width = options->width, height = options->height;
+    if ((width || height) &&
+        (width < 1 || width > MOTUS_MAX_SIZE || height < 1 || height > MOTUS_MAX_SIZE))
+        return motus_fail(error, MOTUS_ERR_ARGUMENT, "size %dx%d is out of the range 1x1 to %dx%d",
+                          width, height, MOTUS_MAX_SIZE, MOTUS_MAX_SIZE);
+    if (options->fps.num < 0 || (options->fps.num && options->fps.den < 1))
+        return motus_fail(error, MOTUS_ERR_ARGUMENT, "%d/%d is not a frame rate", options->fps.num,
+                          options->fps.den);
     if (!reader->source) return motus_media_open(reader, path, error);
     const size_t magic = strlen(MOTUS_Y4M_MAGIC);
     size_t have = motus_source_peek(reader->source, magic, -1);
@@ -226,26 +215,13 @@ static MotusStatus open_kind(MotusReader *reader, const char *path,
         return motus_fail(error, MOTUS_ERR_IO, "%s: %s", reader->name,
                           strerror(reader->source->error));
     if (!have) return motus_fail(error, MOTUS_ERR_FORMAT, "%s: is empty", reader->name);
-    int begins_y4m = !memcmp(motus_source_ahead(reader->source), MOTUS_Y4M_MAGIC, have);
+    int begins_y4m = !memcmp(reader->source->buffer + reader->source->begin, MOTUS_Y4M_MAGIC, have);
     int is_raw = ends_with(path, ".yuv") ||
                  (options->width && (!strcmp(path, "-") || !reader->source->seekable));
     if (ends_with(path, ".y4m") || (begins_y4m && (have == magic || !is_raw)))
         return open_y4m(reader, path, error);
     if (is_raw) return open_raw(reader, options, error);
     return motus_media_open(reader, path, error);
-}
-
-static MotusStatus apply_options(MotusReader *reader, const MotusReaderOptions *options,
-                                 MotusError *error) {
-    MotusSequenceInfo *info = &reader->info;
-    if (options->width && (options->width != info->width || options->height != info->height))
-        return motus_fail(error, MOTUS_ERR_ARGUMENT, "%s: pictures are %dx%d, not %dx%d",
-                          reader->name, info->width, info->height, options->width, options->height);
-    if (options->fps.num) info->fps = options->fps, info->variable = 0;
-    // Without times of its own, or with a forced rate, the reader counts pictures.
-    if (options->fps.num || !info->time_base.num)
-        info->time_base = (MotusRational){info->fps.den, info->fps.num};
-    return MOTUS_OK;
 }
 
 MotusStatus motus_reader_open_source(MotusReader **reader, MotusSource *source, const char *path,
@@ -261,18 +237,20 @@ MotusStatus motus_reader_open_source(MotusReader **reader, MotusSource *source, 
     snprintf(r->name, sizeof r->name, "%s",
              strcmp(path, "-") ? motus_shown(path) : "standard input");
     MotusStatus status = open_kind(r, path, &r->options, error);
-    if (!status) status = apply_options(r, &r->options, error);
+    MotusSequenceInfo *info = &r->info;
+    const int width = r->options.width, height = r->options.height;
+    if (!status && width && (width != info->width || height != info->height))
+        status = motus_fail(error, MOTUS_ERR_ARGUMENT, "%s: pictures are %dx%d, not %dx%d", r->name,
+                            info->width, info->height, width, height);
+    if (r->options.fps.num) info->fps = r->options.fps, info->variable = 0;
+    // Without times of its own, or with a forced rate, the reader counts pictures.
+    if (r->options.fps.num || !info->time_base.num)
+        info->time_base = (MotusRational){info->fps.den, info->fps.num};
     if (status)
         motus_reader_close(&r);
     else
         *reader = r;
     return status;
-}
-
-// True for a name like img%03d.png, which stands for files that libavformat opens.
-static int is_pattern(const char *path) {
-    const char *percent = strchr(path, '%');
-    return percent && percent[1 + strspn(percent + 1, "0123456789")] == 'd' && access(path, F_OK);
 }
 
 MotusStatus motus_reader_open(MotusReader **reader, const char *path,
@@ -285,7 +263,11 @@ MotusStatus motus_reader_open(MotusReader **reader, const char *path,
                           "writes its pictures into a pipe",
                           motus_shown(path));
     MotusSource *source = NULL;
-    MotusStatus status = is_pattern(path) ? MOTUS_OK : motus_source_open(&source, path, error);
+    // A name like img%03d.png stands for files that libavformat opens.
+    const char *percent = strchr(path, '%');
+    const int is_pattern =
+        percent && percent[1 + strspn(percent + 1, "0123456789")] == 'd' && access(path, F_OK);
+    MotusStatus status = is_pattern ? MOTUS_OK : motus_source_open(&source, path, error);
     return status ? status : motus_reader_open_source(reader, source, path, options, error);
 }
 
@@ -296,51 +278,19 @@ static int has_times(const MotusReader *reader) {
     return reader->ops->has_times && !reader->options.fps.num;
 }
 
-static void note_time(MotusReader *reader, int64_t number, MotusTime time) {
-    reader->times[number % MOTUS_READER_TIMES] = time;
-    if (!number) reader->start = time.at;
-}
-
-void motus_reader_set_time(MotusReader *reader, MotusTime time) {
-    if (has_times(reader)) note_time(reader, reader->number, time);
-}
-
 MotusTime motus_reader_time(const MotusReader *reader, int64_t number) {
     return reader->times[number % MOTUS_READER_TIMES];
 }
 
-int64_t motus_reader_start(const MotusReader *reader) { return reader->start; }
-
-MotusDamage motus_reader_damage(const MotusReader *reader) { return reader->damage; }
-
-static void log_line(const MotusReader *reader, MotusLogLevel level, const char *format,
-                     va_list args) {
+void motus_reader_log(const MotusReader *reader, MotusLogLevel level, const char *format, ...) {
     char text[300];
     int used = snprintf(text, sizeof text, "%s: %s", reader->name,
                         level == MOTUS_LOG_WARNING ? "" : "note: ");
+    va_list args;
+    va_start(args, format);
     vsnprintf(text + used, sizeof text - (size_t)used, format, args);
+    va_end(args);
     if (reader->options.log) reader->options.log(reader->options.opaque, level, text);
-}
-
-void motus_reader_note(const MotusReader *reader, const char *format, ...) {
-    va_list args;
-    va_start(args, format);
-    log_line(reader, MOTUS_LOG_NOTE, format, args);
-    va_end(args);
-}
-
-void motus_reader_loss(const MotusReader *reader, const char *format, ...) {
-    va_list args;
-    va_start(args, format);
-    log_line(reader, MOTUS_LOG_LOSS, format, args);
-    va_end(args);
-}
-
-void motus_reader_warn(const MotusReader *reader, const char *format, ...) {
-    va_list args;
-    va_start(args, format);
-    log_line(reader, MOTUS_LOG_WARNING, format, args);
-    va_end(args);
 }
 
 MotusStatus motus_reader_next(MotusReader *reader, MotusFrame **frame, MotusError *error) {
@@ -348,7 +298,8 @@ MotusStatus motus_reader_next(MotusReader *reader, MotusFrame **frame, MotusErro
         return motus_fail(error, MOTUS_ERR_ARGUMENT, "no reader or no pointer for a frame");
     int64_t number = reader->number;
     MotusStatus status = reader->ops->next(reader, frame, error);
-    if (!status && !has_times(reader)) note_time(reader, number, (MotusTime){number, 1});
+    if (!status && !has_times(reader))
+        reader->times[number % MOTUS_READER_TIMES] = (MotusTime){number, 1};
     return status;
 }
 

@@ -36,22 +36,6 @@ typedef struct MotusReaderOptions {
     int (*interrupted)(void); // true once a signal came: ends libavformat's waiting. May be NULL
 } MotusReaderOptions;
 
-typedef struct MotusSequenceInfo {
-    int width, height;
-    MotusRational fps; // pictures per second, the average if `variable`; 25/1 if unknown
-    int64_t frames;    // expected, by the file's length or the container; -1 = unknown (pipes)
-    MotusColour colour;
-    const char *format;      // "y4m", "yuv", or the container's name; valid as long as the reader
-    MotusRational time_base; // seconds, unit of motus_reader_time
-    int variable;            // pictures have no constant rate
-    int rotation; // by players, degrees clockwise: 0, 90, 180, 270; samples are as stored
-} MotusSequenceInfo;
-
-// Display time of a frame in units of info.time_base; `at` grows from frame to frame.
-typedef struct MotusTime {
-    int64_t at, duration;
-} MotusTime;
-
 // Damage of the input so far.
 typedef struct MotusDamage {
     int64_t lost;             // pictures that could not be decoded
@@ -61,6 +45,24 @@ typedef struct MotusDamage {
     int cut;                  // the input ends early
 } MotusDamage;
 
+typedef struct MotusSequenceInfo {
+    int width, height;
+    MotusRational fps; // pictures per second, the average if `variable`; 25/1 if unknown
+    int64_t frames;    // expected, by the file's length or the container; -1 = unknown (pipes)
+    MotusColour colour;
+    const char *format;      // "y4m", "yuv", or the container's name; valid as long as the reader
+    MotusRational time_base; // seconds, unit of motus_reader_time
+    int variable;            // pictures have no constant rate
+    int rotation;  // by players, degrees clockwise: 0, 90, 180, 270; samples are as stored
+    int64_t start; // time of frame 0, once it has been read or skipped
+    MotusDamage damage;
+} MotusSequenceInfo;
+
+// Display time of a frame in units of info.time_base; `at` grows from frame to frame.
+typedef struct MotusTime {
+    int64_t at, duration;
+} MotusTime;
+
 // Opens `path`; "-" is standard input (y4m, or yuv if a size is given). The kind is found by
 // content (y4m's magic), then by the ending (.yuv); the rest goes to libavformat, and y4m that is
 // not 8-bit 4:2:0. Directories, empty files, cut headers and absurd sizes are refused. A read that
@@ -68,16 +70,12 @@ typedef struct MotusDamage {
 MotusStatus motus_reader_open(MotusReader **reader, const char *path,
                               const MotusReaderOptions *options, MotusError *error);
 
+// Returns the facts of the sequence, `start` and `damage` as of now.
 const MotusSequenceInfo *motus_reader_info(const MotusReader *reader);
 
 // Returns the time of one of the last MOTUS_READER_TIMES frames handed out, by frame->number.
 #define MOTUS_READER_TIMES 64
 MotusTime motus_reader_time(const MotusReader *reader, int64_t number);
-
-// Returns the time of frame 0, once it has been read or skipped.
-int64_t motus_reader_start(const MotusReader *reader);
-
-MotusDamage motus_reader_damage(const MotusReader *reader);
 
 // Reads the next frame into *frame (a new reference, which the caller unrefs). MOTUS_END after the
 // last whole frame. MOTUS_ERR_TRUNCATED: the input ends inside a frame.

@@ -14,7 +14,7 @@ typedef struct MotusReaderOps {
     // Skips the frames that come less than `ticks` after the first one; NULL: counted pictures.
     MotusStatus (*skip_until)(MotusReader *reader, int64_t ticks, MotusError *error);
     void (*close)(MotusReader *reader); // frees `state`; NULL: nothing to free
-    int has_times;                      // next and skip call motus_reader_set_time
+    int has_times; // next and skip set `times` and info.start, unless options.fps is given
 } MotusReaderOps;
 
 struct MotusReader {
@@ -26,22 +26,13 @@ struct MotusReader {
     int64_t number;      // of the next frame
     int64_t *samples_at; // not NULL: gets the file offset of the samples, which are not read
     MotusTime times[MOTUS_READER_TIMES];
-    int64_t start; // time of frame 0
-    MotusDamage damage;
     void *state;    // of the kind
     char name[128]; // for messages
 };
 
-// Sets the time of the next frame, reader->number. Readers of constant rate count frames instead.
-void motus_reader_set_time(MotusReader *reader, MotusTime time);
-
-// Pass "NAME: note: TEXT" (note, loss) or "NAME: TEXT" to options.log.
-void motus_reader_loss(const MotusReader *reader, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-void motus_reader_note(const MotusReader *reader, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-void motus_reader_warn(const MotusReader *reader, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+// Passes "NAME: note: TEXT" (note, loss) or "NAME: TEXT" (warning) to options.log.
+void motus_reader_log(const MotusReader *reader, MotusLogLevel level, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 // Finds the kind and opens it. The reader owns `source`, also after a failure. libavformat guesses
 // from the name `path`.
@@ -69,6 +60,7 @@ typedef struct MotusY4mHeader {
     size_t length;          // bytes of the line with its newline
     char interlaced;        // 't', 'b' or 'm' by the tag, 0: progressive or unknown
     int is_420;             // 8-bit 4:2:0, which motus_y4m_open reads
+    int has_c_tag;          // which wins over the older comment XYSCSS
 } MotusY4mHeader;
 
 // Parses the stream header at the source's position and consumes nothing. `name` is for messages.

@@ -24,21 +24,6 @@ const char *motus_plain_path(const char *path) {
     return path + (strncmp(path + 5, "//", 2) ? 5 : 7);
 }
 
-static MotusStatus look_at_file(MotusSource *source, const char *name, MotusError *error) {
-    struct stat st;
-    if (fstat(source->fd, &st))
-        return motus_fail(error, MOTUS_ERR_IO, "%s: %s", name, strerror(errno));
-    if (S_ISDIR(st.st_mode)) return motus_fail(error, MOTUS_ERR_IO, "%s: is a directory", name);
-    if (!S_ISREG(st.st_mode)) return MOTUS_OK;
-    if (!st.st_size) return motus_fail(error, MOTUS_ERR_FORMAT, "%s: is empty", name);
-    off_t position = lseek(source->fd, 0, SEEK_CUR); // not 0 if standard input was read before
-    if (position < 0) return motus_fail(error, MOTUS_ERR_IO, "%s: %s", name, strerror(errno));
-    source->seekable = 1;
-    source->size = st.st_size;
-    source->after = position;
-    return MOTUS_OK;
-}
-
 MotusStatus motus_source_open(MotusSource **source, const char *path, MotusError *error) {
     int is_stdin = !strcmp(path, "-");
     const char *name = is_stdin ? "standard input" : motus_shown(path);
@@ -48,7 +33,20 @@ MotusStatus motus_source_open(MotusSource **source, const char *path, MotusError
     MotusStatus status = MOTUS_OK;
     s->fd = is_stdin ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
     if (s->fd < 0) status = motus_fail(error, MOTUS_ERR_IO, "%s: %s", name, strerror(errno));
-    if (!status) status = look_at_file(s, name, error);
+    struct stat st = {0};
+    if (!status && fstat(s->fd, &st))
+        status = motus_fail(error, MOTUS_ERR_IO, "%s: %s", name, strerror(errno));
+    if (!status && S_ISDIR(st.st_mode))
+        status = motus_fail(error, MOTUS_ERR_IO, "%s: is a directory", name);
+    if (!status && S_ISREG(st.st_mode)) {
+        s->seekable = 1;
+        s->size = st.st_size;
+        s->after = lseek(s->fd, 0, SEEK_CUR); // not 0 if standard input was read before
+        if (!st.st_size)
+            status = motus_fail(error, MOTUS_ERR_FORMAT, "%s: is empty", name);
+        else if (s->after < 0)
+            status = motus_fail(error, MOTUS_ERR_IO, "%s: %s", name, strerror(errno));
+    }
     if (!status && !(s->buffer = motus_alloc(1, CAPACITY)))
         status = motus_fail(error, MOTUS_ERR_MEMORY, "%s: out of memory", name);
     if (status)
@@ -58,27 +56,21 @@ MotusStatus motus_source_open(MotusSource **source, const char *path, MotusError
     return status;
 }
 
-// True if nothing comes within `ms` milliseconds.
-static int would_wait(const MotusSource *s, int ms) {
-    struct pollfd asked = {.fd = s->fd, .events = POLLIN};
-    const int ready = poll(&asked, 1, ms);
-    return !ready || (ready < 0 && errno == EINTR);
-}
-
 // Does one read(2) into `to`; blocks also if the descriptor is in non-blocking mode. Returns 0 at
 // the input's end and on errors.
 static size_t pull(MotusSource *s, uint8_t *to, size_t n) {
+    struct pollfd input = {.fd = s->fd, .events = POLLIN};
     // First waits 1 ms: a fast pipe is empty now and then.
-    int more = 1;
-    for (int ms = 1; more > 0 && s->idle && !s->seekable && would_wait(s, ms); ms = 4)
-        more = s->idle(s->opaque);
-    if (more < 0) s->error = EINTR;
-    if (more < 0) return 0;
-    ssize_t got = read(s->fd, to, n);
-    while (got < 0 && errno == EAGAIN) {
-        struct pollfd waited = {.fd = s->fd, .events = POLLIN};
-        got = poll(&waited, 1, -1) < 0 ? -1 : read(s->fd, to, n);
+    for (int ms = 1; s->idle && !s->seekable; ms = 4) {
+        const int ready = poll(&input, 1, ms);
+        if (ready > 0 || (ready < 0 && errno != EINTR)) break;
+        const int more = s->idle(s->opaque);
+        if (more < 0) s->error = EINTR;
+        if (more < 0) return 0;
+        if (!more) break;
     }
+    ssize_t got = read(s->fd, to, n);
+    while (got < 0 && errno == EAGAIN) got = poll(&input, 1, -1) < 0 ? -1 : read(s->fd, to, n);
     if (got < 0) s->error = errno;
     if (got <= 0) return 0;
     s->after += got;
@@ -106,8 +98,6 @@ size_t motus_source_peek(MotusSource *s, size_t n, int stop) {
         if (have == n || !refill(s)) return have;
     }
 }
-
-const uint8_t *motus_source_ahead(const MotusSource *s) { return s->buffer + s->begin; }
 
 size_t motus_source_read(MotusSource *s, void *data, size_t n) {
     uint8_t *to = data;

@@ -33,11 +33,10 @@ const char *motus_plain_path(const char *path);
 // MOTUS_ERR_FORMAT: an empty regular file.
 MotusStatus motus_source_open(MotusSource **source, const char *path, MotusError *error);
 
-// Buffers n bytes (<= MOTUS_SOURCE_PEEK), or fewer up to and with the first byte `stop` (-1: none).
-// Returns the number of bytes at motus_source_ahead(): fewer than n at the input's end or after
-// source->error.
+// Buffers n bytes (<= MOTUS_SOURCE_PEEK), or fewer up to and with the first byte `stop` (-1: none),
+// from source->buffer + source->begin on. Returns their number: fewer than n at the input's end or
+// after source->error.
 size_t motus_source_peek(MotusSource *source, size_t n, int stop);
-const uint8_t *motus_source_ahead(const MotusSource *source);
 
 // Read or skip n bytes. Return the number done: fewer than n at the input's end or after
 // source->error. An interrupted read (EINTR) is an error, so that signal handlers without

@@ -58,6 +58,7 @@ static void forget(MotusTempOutput *temp) {
 
 // ---- Names --------------------------------------------------------------------------------------
 
+// Returns the name behind the last slash.
 static const char *base_of(const char *path) {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
@@ -93,32 +94,6 @@ static char *follow_links(const char *path) {
     return NULL;
 }
 
-static uint64_t random_number(void) {
-    static atomic_uint calls;
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    uint64_t x = (uint64_t)now.tv_nsec ^ (uint64_t)now.tv_sec << 30 ^ (uint64_t)getpid() << 20 ^
-                 atomic_fetch_add(&calls, 1);
-    x = (x ^ x >> 31) * 0x9E3779B97F4A7C15u; // only spreads the digits: O_EXCL makes names unique
-    return x ^ x >> 29;
-}
-
-static char *new_name(const char *target) {
-    char tail[sizeof MARK + RANDOM_DIGITS + sizeof ENDING];
-    snprintf(tail, sizeof tail, "%s%0*llx%s", MARK, RANDOM_DIGITS,
-             (unsigned long long)(random_number() & ((1ull << 4 * RANDOM_DIGITS) - 1)), ENDING);
-    size_t folder = (size_t)(base_of(target) - target), length = strlen(target + folder);
-    return join(target, folder + (length < PREFIX ? length : PREFIX), tail);
-}
-
-// True if `entry` is the name of a temporary file for an output called `base`.
-static int is_temp_of(const char *entry, const char *base) {
-    size_t prefix = strlen(base) < PREFIX ? strlen(base) : PREFIX;
-    return strlen(entry) == prefix + strlen(MARK) + RANDOM_DIGITS + strlen(ENDING) &&
-           !strncmp(entry, base, prefix) && !strncmp(entry + prefix, MARK, strlen(MARK)) &&
-           !strcmp(entry + prefix + strlen(MARK) + RANDOM_DIGITS, ENDING);
-}
-
 // ---- One job per name ---------------------------------------------------------------------------
 
 // True if another job holds the lock of this file, and so is building it.
@@ -130,34 +105,25 @@ static int is_alive(int folder, const char *entry) {
     return alive;
 }
 
+// True if another job is building a file for the name `base`.
 static int another_job(int folder, const char *base) {
     int fd = dup(folder), alive = 0;
     DIR *list = fd >= 0 ? fdopendir(fd) : NULL;
     if (!list && fd >= 0) close(fd);
     if (!list) return 0;
     rewinddir(list); // the position is shared with `folder`
-    for (struct dirent *d; !alive && (d = readdir(list));)
-        alive = is_temp_of(d->d_name, base) && is_alive(folder, d->d_name);
+    const size_t prefix = strlen(base) < PREFIX ? strlen(base) : PREFIX, mark = strlen(MARK);
+    for (struct dirent *d; !alive && (d = readdir(list));) {
+        const char *name = d->d_name; // of a temporary file for this output?
+        alive = strlen(name) == prefix + mark + RANDOM_DIGITS + strlen(ENDING) &&
+                !strncmp(name, base, prefix) && !strncmp(name + prefix, MARK, mark) &&
+                !strcmp(name + prefix + mark + RANDOM_DIGITS, ENDING) && is_alive(folder, name);
+    }
     closedir(list);
     return alive;
 }
 
-// Locks the folder, so that jobs look for each other and create their file one at a time. File
-// systems without locks do without.
-static void lock_folder(int folder) {
-    for (int i = 0;
-         folder >= 0 && i < LOCK_TRIES && flock(folder, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK;
-         i++)
-        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-}
-
 // ---- The temporary file -------------------------------------------------------------------------
-
-// Copies the owner, if allowed, and the permissions, without the set-user-ID bits.
-static void inherit(int fd, const struct stat *old) {
-    if (fchown(fd, old->st_uid, old->st_gid)) errno = 0; // not allowed: it keeps its owner
-    if (fchmod(fd, old->st_mode & 0777)) errno = 0;
-}
 
 // True if the file at temp->name is still ours; *st gets its state.
 static int is_ours(const MotusTempOutput *temp, struct stat *st) {
@@ -166,6 +132,7 @@ static int is_ours(const MotusTempOutput *temp, struct stat *st) {
            named.st_ino == st->st_ino;
 }
 
+// Creates the file under its final name. Returns 0 or errno.
 static int make_live(MotusTempOutput *temp) {
     if (!(temp->name = join("", 0, temp->target))) return ENOMEM;
     temp->fd = open(temp->name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -180,9 +147,24 @@ static int make_live(MotusTempOutput *temp) {
     return cause;
 }
 
+// Creates the file under a name of its own. Returns 0 or errno.
 static int make(MotusTempOutput *temp) {
+    static atomic_uint calls;
+    const size_t folder = (size_t)(base_of(temp->target) - temp->target),
+                 length = strlen(temp->target + folder);
     for (int i = 0; i < 100; i++) {
-        if (!(temp->name = new_name(temp->target))) return ENOMEM;
+        struct timespec now;
+        clock_gettime(CLOCK_REALTIME, &now);
+        uint64_t x = (uint64_t)now.tv_nsec ^ (uint64_t)now.tv_sec << 30 ^ (uint64_t)getpid() << 20 ^
+                     atomic_fetch_add(&calls, 1);
+        x = (x ^ x >> 31) *
+            0x9E3779B97F4A7C15u; // only spreads the digits: O_EXCL makes names unique
+        x ^= x >> 29;
+        char tail[sizeof MARK + RANDOM_DIGITS + sizeof ENDING];
+        snprintf(tail, sizeof tail, "%s%0*llx%s", MARK, RANDOM_DIGITS,
+                 (unsigned long long)(x & ((1ull << 4 * RANDOM_DIGITS) - 1)), ENDING);
+        temp->name = join(temp->target, folder + (length < PREFIX ? length : PREFIX), tail);
+        if (!temp->name) return ENOMEM;
         temp->slot = remember(temp->name, 0);
         temp->fd = open(temp->name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (temp->fd >= 0) return 0;
@@ -195,14 +177,6 @@ static int make(MotusTempOutput *temp) {
     return EEXIST;
 }
 
-static int open_folder(const char *target) {
-    size_t size = (size_t)(base_of(target) - target);
-    char *folder = size ? join(target, size, "") : join("", 0, ".");
-    int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-    motus_free(folder);
-    return fd;
-}
-
 // Creates the file, under the folder's lock. Returns 0 or errno, EBUSY for another job.
 static int make_kind(MotusTempOutput *temp, int live) {
     struct stat old;
@@ -212,7 +186,9 @@ static int make_kind(MotusTempOutput *temp, int live) {
     if (replaces && is_alive(AT_FDCWD, temp->target)) return EBUSY;
     if (!(live && !replaces && !make_live(temp))) cause = make(temp);
     if (!cause && flock(temp->fd, LOCK_EX | LOCK_NB)) errno = 0; // a file system without locks
-    if (!cause && replaces) inherit(temp->fd, &old);
+    // Takes over the owner, if allowed, and the permissions, without the set-user-ID bits.
+    if (!cause && replaces && fchown(temp->fd, old.st_uid, old.st_gid)) errno = 0;
+    if (!cause && replaces && fchmod(temp->fd, old.st_mode & 0777)) errno = 0;
     return cause;
 }
 
@@ -222,8 +198,16 @@ MotusStatus motus_temp_output_open(MotusTempOutput *temp, const char *path, int 
     if (!(temp->target = follow_links(path)))
         return motus_fail(error, errno == ENOMEM ? MOTUS_ERR_MEMORY : MOTUS_ERR_IO, "%s: %s",
                           motus_shown(path), strerror(errno));
-    temp->folder = open_folder(temp->target);
-    lock_folder(temp->folder);
+    const size_t size = (size_t)(base_of(temp->target) - temp->target);
+    char *folder = size ? join(temp->target, size, "") : join("", 0, ".");
+    temp->folder = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    motus_free(folder);
+    // The lock lets jobs look for each other and create their file one at a time. File systems
+    // without locks do without.
+    for (int i = 0; temp->folder >= 0 && i < LOCK_TRIES && flock(temp->folder, LOCK_EX | LOCK_NB) &&
+                    errno == EWOULDBLOCK;
+         i++)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     int cause = make_kind(temp, live);
     if (temp->folder >= 0) flock(temp->folder, LOCK_UN);
     if (!cause) return MOTUS_OK;

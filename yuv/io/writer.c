@@ -32,12 +32,10 @@ struct MotusOutput {
     uint8_t *buffer;
 };
 
-static const char *shown(const MotusOutput *out) {
-    return strcmp(out->path, "-") ? motus_shown(out->path) : "standard output";
-}
-
 static MotusStatus io_error(const MotusOutput *out, int cause, MotusError *error) {
-    return motus_fail(error, MOTUS_ERR_IO, "%s: %s", shown(out), strerror(cause));
+    return motus_fail(error, MOTUS_ERR_IO, "%s: %s",
+                      strcmp(out->path, "-") ? motus_shown(out->path) : "standard output",
+                      strerror(cause));
 }
 
 // Closes and frees everything, and removes the temporary file if there still is one.
@@ -222,28 +220,17 @@ struct MotusWriter {
     int headerless;
 };
 
-static const char *chroma_name(int location) {
-    switch (location) {
-    case 0:
-        return "420mpeg2";
-    case 1:
-        return "420jpeg";
-    case 2:
-        return "420paldv";
-    default:
-        return "420";
-    }
-}
-
 static MotusStatus write_header(MotusWriter *w, const MotusSequenceInfo *info, MotusError *error) {
-    static const char *const ranges[] = {"", " XCOLORRANGE=LIMITED", " XCOLORRANGE=FULL"};
+    static const char *const ranges[] = {"", " XCOLORRANGE=LIMITED", " XCOLORRANGE=FULL"},
+                             *const chroma[] = {"420mpeg2", "420jpeg", "420paldv", "420"};
     const MotusColour *colour = &info->colour;
+    const unsigned location = (unsigned)colour->chroma_location;
     int known_sar = colour->sar.num > 0 && colour->sar.den > 0;
     char line[160];
     int n = snprintf(line, sizeof line, MOTUS_Y4M_MAGIC " W%d H%d F%d:%d Ip A%d:%d C%s%s\n",
                      info->width, info->height, info->fps.num, info->fps.den,
                      known_sar ? colour->sar.num : 0, known_sar ? colour->sar.den : 0,
-                     chroma_name(colour->chroma_location),
+                     chroma[location < 3 ? location : 3],
                      ranges[colour->full_range < 0 ? 0 : 1 + (colour->full_range > 0)]);
     return motus_output_write(w->out, line, (size_t)n, error);
 }

@@ -5,17 +5,7 @@
 #include <string.h>
 
 #include "common/error.h"
-
-// Tags of the stream header, not yet checked.
-typedef struct Tags {
-    int width, height;
-    MotusRational fps, sar; // 0/0: unknown
-    char interlace;         // 'p' progressive, '?' unknown, 't', 'b', 'm'
-    int full_range;         // as in MotusColour
-    const char *chroma;     // "420jpeg"...; not terminated
-    size_t chroma_length;
-    int has_c_tag; // tag C wins over the older comment XYSCSS
-} Tags;
+#include "yuv/usable.h"
 
 static int parse_int(const char **p, const char *end, int *value) {
     const char *start = *p;
@@ -28,10 +18,6 @@ static int parse_int(const char **p, const char *end, int *value) {
     return *p > start;
 }
 
-static int parse_size(const char *p, const char *end, int *value) {
-    return parse_int(&p, end, value) && p == end;
-}
-
 // Parses "30000:1001"; a zero denominator is only valid in "0:0".
 static int parse_ratio(const char *p, const char *end, MotusRational *ratio) {
     if (!parse_int(&p, end, &ratio->num) || p == end || *p++ != ':') return 0;
@@ -42,106 +28,95 @@ static int equal(const char *p, const char *end, const char *word) {
     return (size_t)(end - p) == strlen(word) && !memcmp(p, word, strlen(word));
 }
 
-// Parses the X tags that other programs share; all others are comments.
-static void parse_comment(Tags *tags, const char *p, const char *end) {
-    static const char yscss[] = "YSCSS=";
-    if (equal(p, end, "COLORRANGE=FULL")) tags->full_range = 1;
-    if (equal(p, end, "COLORRANGE=LIMITED")) tags->full_range = 0;
-    if (!tags->has_c_tag && (size_t)(end - p) >= strlen(yscss) &&
-        !memcmp(p, yscss, strlen(yscss))) {
-        tags->chroma = p + strlen(yscss);
-        tags->chroma_length = (size_t)(end - tags->chroma);
-    }
-}
-
-static int parse_tag(Tags *tags, const char *p, const char *end) {
-    switch (*p++) {
-    case 'W':
-        return parse_size(p, end, &tags->width);
-    case 'H':
-        return parse_size(p, end, &tags->height);
-    case 'F':
-        return parse_ratio(p, end, &tags->fps);
-    case 'A':
-        return parse_ratio(p, end, &tags->sar);
-    case 'I':
-        tags->interlace = p < end ? *p : 0;
-        return end - p == 1 && memchr("p?tbm", *p, 5) != NULL;
-    case 'C':
-        tags->chroma = p;
-        tags->chroma_length = (size_t)(end - p);
-        tags->has_c_tag = 1;
-        return p < end;
-    case 'X':
-        parse_comment(tags, p, end);
-        return 1;
-    default:
-        return 1; // unknown tags are ignored
-    }
-}
-
-static MotusStatus parse_tags(Tags *tags, const char *p, const char *end, const char *name,
-                              MotusError *error) {
-    while (p < end) {
-        const char *stop = memchr(p, ' ', (size_t)(end - p));
-        if (!stop) stop = end;
-        if (stop > p && !parse_tag(tags, p, stop))
-            return motus_fail(error, MOTUS_ERR_FORMAT, "%s: bad y4m header tag \"%.*s\"", name,
-                              stop - p > 60 ? 60 : (int)(stop - p), p);
-        p = stop < end ? stop + 1 : end;
-    }
-    return MOTUS_OK;
-}
-
-// Finds the chroma_sample_loc_type of a 4:2:0 name. Returns 0 if it is not 8-bit 4:2:0. Upper case
-// is the older YSCSS spelling.
-static int chroma_420(const Tags *tags, int *location) {
+// Reads the name of a pixel format. Upper case is the older YSCSS spelling.
+static void parse_chroma(MotusY4mHeader *header, const char *p, const char *end) {
     static const struct {
         const char *name, *older;
-        int location;
+        int location; // chroma_sample_loc_type
     } kinds[] = {{"420", "420", -1},
                  {"420jpeg", "420JPEG", 1},
                  {"420mpeg2", "420MPEG2", 0},
                  {"420paldv", "420PALDV", 2}};
-    const char *end = tags->chroma + tags->chroma_length;
+    header->is_420 = 0;
+    header->info.colour.chroma_location = -1;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (equal(tags->chroma, end, kinds[i].name) || equal(tags->chroma, end, kinds[i].older)) {
-            *location = kinds[i].location;
-            return 1;
+        if (equal(p, end, kinds[i].name) || equal(p, end, kinds[i].older)) {
+            header->is_420 = 1;
+            header->info.colour.chroma_location = kinds[i].location;
         }
-    return 0;
 }
 
-// Checks the tags and fills in the header.
-static MotusStatus check_tags(MotusY4mHeader *header, const Tags *tags, const char *name,
-                              MotusError *error) {
-    if (tags->width < 0 || tags->height < 0)
-        return motus_fail(error, MOTUS_ERR_FORMAT, "%s: the y4m header gives no %s", name,
-                          tags->width < 0 ? "width" : "height");
-    if (tags->width < 1 || tags->width > MOTUS_MAX_SIZE || tags->height < 1 ||
-        tags->height > MOTUS_MAX_SIZE)
-        return motus_fail(error, MOTUS_ERR_FORMAT,
-                          "%s: size %dx%d is out of the range 1x1 to %dx%d", name, tags->width,
-                          tags->height, MOTUS_MAX_SIZE, MOTUS_MAX_SIZE);
+// Returns 0 if the tag cannot be. Unknown ones are ignored, and of X, which are comments, all but
+// those that other programs share.
+static int parse_tag(MotusY4mHeader *header, const char *p, const char *end) {
+    static const char yscss[] = "YSCSS=";
     MotusSequenceInfo *info = &header->info;
-    *info = (MotusSequenceInfo){.width = tags->width,
-                                .height = tags->height,
+    MotusRational ratio = {0, 0};
+    switch (*p++) {
+    case 'W':
+        return parse_int(&p, end, &info->width) && p == end;
+    case 'H':
+        return parse_int(&p, end, &info->height) && p == end;
+    case 'F':
+        if (!parse_ratio(p, end, &ratio)) return 0;
+        info->fps = ratio.num ? ratio : (MotusRational){25, 1};
+        return 1;
+    case 'A':
+        if (!parse_ratio(p, end, &ratio)) return 0;
+        info->colour.sar = ratio.num ? ratio : (MotusRational){0, 1};
+        return 1;
+    case 'I':
+        header->interlaced = p < end && memchr("tbm", *p, 3) ? *p : 0;
+        return end - p == 1 && memchr("p?tbm", *p, 5) != NULL;
+    case 'C':
+        header->has_c_tag = 1;
+        parse_chroma(header, p, end);
+        return p < end;
+    case 'X':
+        if (equal(p, end, "COLORRANGE=FULL")) info->colour.full_range = 1;
+        if (equal(p, end, "COLORRANGE=LIMITED")) info->colour.full_range = 0;
+        if (!header->has_c_tag && (size_t)(end - p) >= strlen(yscss) &&
+            !memcmp(p, yscss, strlen(yscss)))
+            parse_chroma(header, p + strlen(yscss), end);
+        return 1;
+    default:
+        return 1;
+    }
+}
+
+// Parses and checks the tags of the line from p on.
+static MotusStatus parse_tags(MotusY4mHeader *header, const char *p, const char *end,
+                              const char *name, MotusError *error) {
+    MotusSequenceInfo *info = &header->info;
+    header->is_420 = 1;
+    *info = (MotusSequenceInfo){.width = -1,
+                                .height = -1,
                                 .fps = {25, 1},
                                 .frames = -1,
                                 .colour = MOTUS_COLOUR_UNKNOWN,
                                 .format = "y4m"};
-    if (tags->fps.num) info->fps = tags->fps;
-    if (tags->sar.num) info->colour.sar = tags->sar;
-    info->colour.full_range = tags->full_range;
-    header->interlaced = tags->interlace == 'p' || tags->interlace == '?' ? 0 : tags->interlace;
-    header->is_420 = chroma_420(tags, &info->colour.chroma_location);
+    while (p < end) {
+        const char *stop = memchr(p, ' ', (size_t)(end - p));
+        if (!stop) stop = end;
+        if (stop > p && !parse_tag(header, p, stop))
+            return motus_fail(error, MOTUS_ERR_FORMAT, "%s: bad y4m header tag \"%.*s\"", name,
+                              stop - p > 60 ? 60 : (int)(stop - p), p);
+        p = stop < end ? stop + 1 : end;
+    }
+    if (info->width < 0 || info->height < 0)
+        return motus_fail(error, MOTUS_ERR_FORMAT, "%s: the y4m header gives no %s", name,
+                          info->width < 0 ? "width" : "height");
+    if (!motus_size_usable(info->width, info->height))
+        return motus_fail(error, MOTUS_ERR_FORMAT,
+                          "%s: size %dx%d is out of the range 1x1 to %dx%d", name, info->width,
+                          info->height, MOTUS_MAX_SIZE, MOTUS_MAX_SIZE);
     return MOTUS_OK;
 }
 
 MotusStatus motus_y4m_header(MotusSource *source, MotusY4mHeader *header, const char *name,
                              MotusError *error) {
     size_t length = motus_source_peek(source, MOTUS_Y4M_MAX_LINE, '\n');
-    const char *line = (const char *)motus_source_ahead(source);
+    const char *line = (const char *)source->buffer + source->begin;
     const size_t magic = strlen(MOTUS_Y4M_MAGIC);
     if (source->error)
         return motus_fail(error, MOTUS_ERR_IO, "%s: %s", name, strerror(source->error));
@@ -155,17 +130,15 @@ MotusStatus motus_y4m_header(MotusSource *source, MotusY4mHeader *header, const 
         (line[magic] != ' ' && line[magic] != '\n'))
         return motus_fail(error, MOTUS_ERR_FORMAT, "%s: does not begin with " MOTUS_Y4M_MAGIC,
                           name);
-    Tags tags = {-1, -1, {0, 0}, {0, 0}, '?', -1, "420", 3, 0};
-    MotusStatus status = parse_tags(&tags, line + magic, line + length - 1, name, error);
-    header->length = length;
-    return status ? status : check_tags(header, &tags, name, error);
+    *header = (MotusY4mHeader){.length = length};
+    return parse_tags(header, line + magic, line + length - 1, name, error);
 }
 
 // Consumes the line before a picture. Its parameters, about fields, are ignored.
 static MotusStatus frame_line(MotusReader *reader, MotusError *error) {
     MotusSource *source = reader->source;
     size_t length = motus_source_peek(source, MOTUS_Y4M_MAX_LINE, '\n');
-    const char *line = (const char *)motus_source_ahead(source);
+    const char *line = (const char *)source->buffer + source->begin;
     long long number = (long long)reader->number;
     if (source->error)
         return motus_fail(error, MOTUS_ERR_IO, "%s: %s", reader->name, strerror(source->error));

@@ -20,7 +20,7 @@ typedef enum MotusMaterial {
     // Each 4x4 is one or two basis functions of the transform, strong or weak: long runs of zeros.
     MOTUS_MATERIAL_WAVES,
     MOTUS_MATERIAL_FADE, // texture that pans, fades to black and back, and flickers
-    MOTUS_MATERIAL_LAMP, // the same, but every third column of MBs keeps its light
+    MOTUS_MATERIAL_LAMP, // MOTUS_MATERIAL_FADE, but every third column of MBs keeps its light
     MOTUS_MATERIALS,
 } MotusMaterial;
 

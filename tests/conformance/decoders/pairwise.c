@@ -18,7 +18,7 @@ static int pick(Cover *cover, int n) {
 
 // Returns the number of new pairs that `value` on `axis` makes with the row's axes that are set
 // (not -1).
-static int gain(const Cover *cover, const int *row, int axis, int value) {
+static int new_pairs(const Cover *cover, const int *row, int axis, int value) {
     int n = 0;
     for (int other = 0; other < cover->axes; other++)
         if (other != axis && row[other] >= 0) n += !cover->seen[axis][value][other][row[other]];
@@ -35,7 +35,8 @@ static int fill(Cover *cover, int *row) {
         const int axis = (first + i) % cover->axes, from = pick(cover, cover->sizes[axis]);
         int best = -1;
         for (int k = 0; k < cover->sizes[axis]; k++) {
-            const int value = (from + k) % cover->sizes[axis], won = gain(cover, row, axis, value);
+            const int value = (from + k) % cover->sizes[axis],
+                      won = new_pairs(cover, row, axis, value);
             if (won <= best) continue;
             best = won;
             row[axis] = value;

@@ -1,4 +1,4 @@
-// encoder/bitstream/headers.c, level.c, nal.c: parameter sets and slice headers parsed back field
+// encoder/bitstream/headers.c and bits.c: parameter sets and slice headers parsed back field
 // by field, levels against table A-1, emulation prevention.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/bitstream/headers.h"
@@ -27,6 +27,16 @@ static void expect_end(Reader *reader) {
     MOTUS_CHECK(8 * reader->size - reader->pos < 8, "%zu bits left",
                 8 * reader->size - reader->pos);
     while (reader->pos < 8 * reader->size) expect_u(reader, 1, 0, "rbsp_alignment_zero_bit");
+}
+
+// Writes a parameter set to memory that the next call overwrites.
+static Reader written(void (*write)(MotusBits *, const MotusSequenceSettings *),
+                      const MotusSequenceSettings *s) {
+    static uint8_t data[128];
+    MotusBits bits;
+    motus_bits_init(&bits, data, sizeof data);
+    write(&bits, s);
+    return (Reader){data, bits.size, 0, 0};
 }
 
 static MotusSequenceSettings random_settings(void) {
@@ -122,11 +132,7 @@ static void expect_sps_up_to_vui(Reader *reader, const MotusSequenceSettings *s)
 static void sps_reads_back(void) {
     for (int round = 0; round < 2000; round++) {
         MotusSequenceSettings s = random_settings();
-        uint8_t data[128];
-        MotusBits bits;
-        motus_bits_init(&bits, data, sizeof data);
-        motus_write_sps(&bits, &s);
-        Reader reader = {data, bits.size, 0, 0};
+        Reader reader = written(motus_write_sps, &s);
         expect_sps_up_to_vui(&reader, &s);
         expect_u(&reader, 1, 0, "aspect_ratio_info_present_flag");
         expect_rest_of_vui(&reader, &s);
@@ -148,11 +154,7 @@ static void aspect_ratios(void) {
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         MotusSequenceSettings s = random_settings();
         s.colour.sar = cases[i].sar;
-        uint8_t data[128];
-        MotusBits bits;
-        motus_bits_init(&bits, data, sizeof data);
-        motus_write_sps(&bits, &s);
-        Reader reader = {data, bits.size, 0, 0};
+        Reader reader = written(motus_write_sps, &s);
         expect_sps_up_to_vui(&reader, &s);
         expect_u(&reader, 1, cases[i].idc >= 0, "aspect_ratio_info_present_flag");
         if (cases[i].idc >= 0) expect_u(&reader, 8, (uint32_t)cases[i].idc, "aspect_ratio_idc");
@@ -168,11 +170,7 @@ static void pps_and_aud_read_back(void) {
     for (int qp = 0; qp <= 51; qp++) {
         MotusSequenceSettings s = random_settings();
         s.pic_init_qp = qp;
-        uint8_t data[128];
-        MotusBits bits;
-        motus_bits_init(&bits, data, sizeof data);
-        motus_write_pps(&bits, &s);
-        Reader reader = {data, bits.size, 0, 0};
+        Reader reader = written(motus_write_pps, &s);
         expect_ue(&reader, 0, "pic_parameter_set_id");
         expect_ue(&reader, 0, "seq_parameter_set_id");
         expect_u(&reader, 1, 0, "entropy_coding_mode_flag");
@@ -189,6 +187,8 @@ static void pps_and_aud_read_back(void) {
         expect_u(&reader, 1, 0, "constrained_intra_pred_flag");
         expect_u(&reader, 1, 0, "redundant_pic_cnt_present_flag");
         expect_end(&reader);
+        uint8_t data[8];
+        MotusBits bits;
         motus_bits_init(&bits, data, sizeof data);
         motus_write_aud(&bits, qp & 1);
         reader = (Reader){data, bits.size, 0, 0};
@@ -318,21 +318,20 @@ static void limits_are_exact(void) {
     } sizes[] = {{11, 9, 10, 11},    {22, 18, 11, 21},   {33, 24, 21, 22},  {45, 36, 22, 31},
                  {60, 60, 31, 32},   {80, 64, 32, 40},   {128, 64, 40, 42}, {136, 64, 42, 50},
                  {184, 120, 50, 51}, {192, 192, 51, 60}, {544, 256, 60, 0}};
-    for (size_t i = 0; i < sizeof rates / sizeof rates[0]; i++)
-        for (int more = 0; more < 2; more++) {
-            int idc = motus_level_choose(1, 1, (MotusRational){rates[i].max_mbps + more, 1}, 1, 0)
-                          ->level_idc;
-            MOTUS_CHECK(idc == (more ? rates[i].beyond : rates[i].level_idc), "%d MB/s: %d",
-                        rates[i].max_mbps + more, idc);
-        }
-    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
-        for (int more = 0; more < 2; more++) {
-            const MotusLevel *level = motus_level_choose(
-                sizes[i].mb_width + more, sizes[i].mb_height, (MotusRational){1, 100}, 1, 0);
-            int idc = level ? level->level_idc : 0;
-            MOTUS_CHECK(idc == (more ? sizes[i].beyond : sizes[i].level_idc), "%dx%d MBs: %d",
-                        sizes[i].mb_width + more, sizes[i].mb_height, idc);
-        }
+    for (size_t i = 0; i < 2 * (sizeof rates / sizeof rates[0]); i++) {
+        const int more = i & 1, rate = rates[i / 2].max_mbps + more,
+                  idc = motus_level_choose(1, 1, (MotusRational){rate, 1}, 1, 0)->level_idc;
+        MOTUS_CHECK(idc == (more ? rates[i / 2].beyond : rates[i / 2].level_idc), "%d MB/s: %d",
+                    rate, idc);
+    }
+    for (size_t i = 0; i < 2 * (sizeof sizes / sizeof sizes[0]); i++) {
+        const int more = i & 1, width = sizes[i / 2].mb_width + more,
+                  height = sizes[i / 2].mb_height;
+        const MotusLevel *level = motus_level_choose(width, height, (MotusRational){1, 100}, 1, 0);
+        const int idc = level ? level->level_idc : 0;
+        MOTUS_CHECK(idc == (more ? sizes[i / 2].beyond : sizes[i / 2].level_idc), "%dx%d MBs: %d",
+                    width, height, idc);
+    }
 }
 
 static void check_nal(const uint8_t *rbsp, size_t size) {

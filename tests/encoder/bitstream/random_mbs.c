@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "encoder/bitstream/b_syntax_core.h"
+#include "encoder/bitstream/syntax_core.h"
 #include "tests/support/harness.h"
 
 #define DISTINCT 2000 // MBs drawn per picture; later ones repeat them except for their MVs
@@ -190,7 +190,7 @@ void random_mbs_fill(MotusCodedMbs *pic, int slice_type, int slice_qp, MbContent
         MotusNeighbours neighbours =
             motus_neighbours(pic->mb, pic->mb_width, i % pic->mb_width, i / pic->mb_width, 0);
         MotusPartition whole = motus_partition_at(MOTUS_MODE_16x16, 0, 0, 0);
-        set_mv(mb, &whole, motus_mb_skip_mv(&neighbours, 1));
+        set_mv(mb, &whole, motus_mb_skip_mv(&neighbours));
     }
 }
 

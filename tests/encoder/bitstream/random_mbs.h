@@ -3,7 +3,7 @@
 #ifndef TESTS_RANDOM_MBS_H
 #define TESTS_RANDOM_MBS_H
 
-#include "encoder/bitstream/slice.h"
+#include "encoder/slice/slice.h"
 
 typedef enum MbContent {
     MBS_MIXED,   // all kinds alike

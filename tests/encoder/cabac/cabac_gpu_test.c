@@ -3,7 +3,7 @@
 // bins.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/cabac/cabac_cuda.h"
-#include "tests/encoder/bitstream/bin_strings.h"
+#include "tests/encoder/cabac/bin_strings.h"
 #include "tests/gpu/gpu_test.h"
 
 enum { IN_PIECES = 1, MOST_RESTARTS = 40000 }; // row->variant; symbols of strings of I_PCM

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/encoder/bitstream/bin_strings.h"
+#include "tests/encoder/cabac/bin_strings.h"
 #include "tests/support/harness.h"
 
 enum { HEADER = 3 }; // bytes before slice data
@@ -39,8 +39,8 @@ static void open_model(Model *m, uint32_t piece, uint32_t most) {
                  chunks = (size_t)motus_chunks_of((int)piece);
     *m = (Model){.piece = piece};
     m->resolved = reserve(piece, sizeof *m->resolved);
-    m->near = reserve((size_t)motus_resolved_size((int)piece), sizeof *m->near);
-    m->row = reserve((size_t)motus_resolved_size((int)piece), sizeof *m->row);
+    m->near = reserve(piece + chunks, sizeof *m->near); // with a gap behind each chunk
+    m->row = reserve(piece + chunks, sizeof *m->row);
     m->cuts = reserve(chunks, sizeof *m->cuts);
     m->sorted = reserve(slots, sizeof *m->sorted);
     m->bins = reserve(slots / MOTUS_SEGMENT + 1, sizeof *m->bins);
@@ -112,9 +112,8 @@ static void resolve(Model *m, const uint16_t *symbol, uint32_t n) {
         for (uint32_t done = 0; done < count[c]; done += MOTUS_SEGMENT) {
             const uint32_t k = begin[c] + done / MOTUS_SEGMENT, left = count[c] - done;
             const int near = motus_test_range(0, 1); // bins that are packed already
-            const MotusSegments segments = {m->sorted, near ? m->bins : NULL, near ? 0 : 1 << 30};
-            const int place =
-                motus_place_before(m->tables.four, &segments, (int)begin[c], (int)k, first);
+            const int place = motus_place_before(m->tables.four, m->sorted, m->bins,
+                                                 near ? 0 : 1 << 30, (int)begin[c], (int)k, first);
             const uint32_t *sorted = m->sorted + MOTUS_SEGMENT * k;
             const int used = (int)(left < MOTUS_SEGMENT ? left : MOTUS_SEGMENT);
             uint32_t v[MOTUS_SEGMENT / 4];
@@ -161,7 +160,7 @@ static void code_piece(Model *m, const BinString *s, uint32_t first) {
     stage(m, &all, n);
     const MotusChunks chunks = {(int)n,    m->range,  (const uint32_t(*)[MOTUS_RUN])m->run,
                                 m->record, m->origin, end};
-    const MotusDigits digits = {m->digit, m->restart, s->mb_end, NULL, s->n_mb, first};
+    const MotusLowDigits digits = {m->digit, m->restart, s->mb_end, NULL, s->n_mb, first};
     const int n_chunks = motus_chunks_of((int)n);
     make_runs(m, &some, n);
     for (int t = 0; t < n_chunks; t++)
@@ -186,14 +185,14 @@ static void code_piece(Model *m, const BinString *s, uint32_t first) {
     m->at = motus_way_end(begins[n_chunks], m->at);
 }
 
-// Settles carries, and sets stop bits. Returns the bytes.
-static size_t settle(Model *m, const BinString *s, uint8_t *data) {
+// Propagates carries, and sets stop bits. Returns the bytes.
+static size_t propagate_carries(Model *m, const BinString *s, uint8_t *data) {
     const size_t bytes = (m->at - MOTUS_SAMPLE_BITS) / 8, digits = (bytes + 1) / 2;
     uint32_t carry = 0;
     for (size_t i = digits; i-- > 0;) {
-        const uint32_t settled = motus_digit_sum(m->digit[i], m->digit[i + 1]) + carry;
-        data[2 * i] = (uint8_t)(settled >> 8), data[2 * i + 1] = (uint8_t)settled;
-        carry = settled >> 16;
+        const uint32_t sum = motus_digit_sum(m->digit[i], m->digit[i + 1]) + carry;
+        data[2 * i] = (uint8_t)(sum >> 8), data[2 * i + 1] = (uint8_t)sum;
+        carry = sum >> 16;
     }
     for (int i = 0; i <= s->n_mb; i++)
         if (m->restart[i])
@@ -220,7 +219,7 @@ static void check_string(BinContent content, uint32_t n, uint32_t piece) {
             m.place[c] = (uint8_t)motus_place_of(motus_cabac_first_state(s.table, c, s.qp));
     m.at = 8 * HEADER, m.range = MOTUS_FIRST_RANGE;
     for (uint32_t first = 0; first < s.n; first += piece) code_piece(&m, &s, first);
-    const size_t size = settle(&m, &s, got);
+    const size_t size = propagate_carries(&m, &s, got);
     size_t at = 0;
     while (at < bytes && got[HEADER + at] == want[at]) at++;
     MOTUS_CHECK(size == bytes + HEADER && at == bytes && !memcmp(bits, m.bits, sizeof bits),

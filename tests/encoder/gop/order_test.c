@@ -178,7 +178,7 @@ static void mini_gops(void) {
                         i + 1 - h.taken);
         }
         for (; later && typed < h.n; typed++) motus_mini_gop_set_type(&h.m, idr[typed]);
-        motus_mini_gop_end(&h.m);
+        h.m.ended = 1;
         take_all(&h);
         for (; adapts && planned < h.n; planned++) plan(&h, planned, is_b[planned]);
         take_all(&h);

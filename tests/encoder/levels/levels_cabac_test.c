@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/analyse/transform8_cpu.h"
 #include "encoder/bitstream/cavlc_mb_core.h"
+#include "encoder/cabac/cabac.h"
+#include "encoder/levels/levels_cabac_core.h"
 #include "tests/encoder/levels/random_costs.h"
 
 #include <stdlib.h>
@@ -36,12 +38,13 @@ static void costs_are_those_of_symbols(void) {
         const MotusCabacCosts costs = random_costs();
         const int qp = motus_test_range(0, 51), lowered = round & 1;
         const MotusQuant8 q = motus_quant8_at(qp, MOTUS_SLICE_P);
-        const int method = lowered ? MOTUS_LEVELS_LOWERED : MOTUS_LEVELS_NEAREST;
+        const MotusLevelChoice choice = {
+            NULL, lowered ? MOTUS_LEVELS_LOWERED : MOTUS_LEVELS_NEAREST, &costs};
         int coef[64];
         MotusBlockLevels b;
         MotusMbCoef mb;
         for (int i = 0; i < 64; i++) coef[i] = random_coef(20 << (qp / 6));
-        motus_choose_levels8(&b, coef, &q, &costs, method);
+        motus_levels_c.block8(&b, coef, &q, &choice);
         check_levels(&b, lowered);
         if (!b.n) continue;
         for (int i = 0; i < 64; i++) mb.luma[motus_blk_at(8 + (i & 3))][i >> 2] = b.level[i];
@@ -65,7 +68,7 @@ static void costs_are_those_of_cavlc(void) {
         MotusMb mb = {.type = MOTUS_MB_P_16x16};
         MotusMbCoef levels;
         for (int i = 0; i < 64; i++) coef[i] = random_coef((round % 7 ? 20 : 400) << (qp / 6));
-        motus_choose_levels8_cavlc(&b, coef, &q, &choice);
+        motus_levels_c.block8(&b, coef, &q, &choice);
         check_levels(&b, lowered);
         if (!b.n) continue;
         motus_store_block8(&mb, &levels, 1, &b, &choice);
@@ -94,8 +97,9 @@ static void blocks_of_4x4(void) {
         int16_t coef[16], level[16];
         for (int i = 0; i < 16; i++) coef[i] = (int16_t)random_coef(40 << (qp / 6));
         const uint32_t live = motus_live_coefs(coef, &q.luma);
-        const MotusLevels levels = motus_choose_levels_cabac(level, coef, live, category, context,
-                                                             &q.luma, &costs, round & 1);
+        const MotusLevelChoice choice = {NULL, round & 1, &costs};
+        const MotusLevels levels =
+            motus_levels_c.block(level, coef, live, category, context, &q.luma, &choice);
         const MotusBlockContexts contexts = motus_block_contexts(category);
         MotusSymbols s = {.cost = costs.bin};
         motus_put_bin(&s, MOTUS_CTX_CODED_BLOCK + contexts.coded + context, levels.n);
@@ -126,8 +130,8 @@ static void levels_apart(void) {
         int t[16], next[16], lowest = -1;
         for (int i = 0; i < 16; i++) coef[i] = (int16_t)random_coef(40 << (qp / 6));
         const uint32_t live = motus_live_coefs(coef, &q);
-        const MotusLevels levels = motus_choose_levels_cabac(level, coef, live, 2, context, &q,
-                                                             &costs, MOTUS_LEVELS_APART);
+        const MotusLevelChoice choice = {NULL, MOTUS_LEVELS_APART, &costs};
+        const MotusLevels levels = motus_levels_c.block(level, coef, live, 2, context, &q, &choice);
         for (int i = 0; i < 16; i++) {
             const int at = motus_zigzag_at(i);
             t[i] = abs(coef[at]) * q.scale[motus_coef_class(at)] >> q.shift;

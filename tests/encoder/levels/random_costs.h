@@ -2,7 +2,7 @@
 #ifndef TESTS_RANDOM_COSTS_H
 #define TESTS_RANDOM_COSTS_H
 
-#include "encoder/bitstream/cabac_costs.h"
+#include "encoder/cabac/cabac_costs_core.h"
 #include "tests/support/harness.h"
 
 // Draws a table of costs: that of a slice's first states, one learnt from bins, or anything.

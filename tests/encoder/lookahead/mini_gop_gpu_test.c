@@ -29,7 +29,7 @@ static void chain_open(Chain *c, int width, int height) {
     const int mbw = (width + 15) / 16, mbh = (height + 15) / 16;
     const size_t n = ((size_t)(mbw * mbh) + 3) / 4 * 4, half = motus_half_bytes(mbw, mbh),
                  fields = 2 * n * sizeof(MotusMv) + 4 * n, // of two fields, or of costs
-        stats = sizeof(MotusHalfSums) + 8 * n + SPAN * sizeof(MotusHalfWeight);
+        stats = 2 * sizeof(uint64_t) + 8 * n + SPAN * sizeof(MotusHalfWeight);
     c->n = (size_t)(mbw * mbh);
     uint8_t *at = c->memory =
         shared((SPAN + 1) * (half + fields * (2 * SPAN + 1) + 4 * n * MOTUS_B_PAIRS + 2 * stats));
@@ -53,8 +53,8 @@ static void chain_open(Chain *c, int width, int height) {
     }
     for (int d = 0; d <= SPAN; d++)
         for (int on = 0; on < 2; on++, at += stats) {
-            c->stats[on][d].sums = memset(at, 0, sizeof(MotusHalfSums));
-            c->stats[on][d].small = (int16_t *)(c->stats[on][d].sums + 1);
+            c->stats[on][d].sums = memset(at, 0, 2 * sizeof(uint64_t));
+            c->stats[on][d].small = (int16_t *)(c->stats[on][d].sums + 2);
             c->weight[on][d] = (MotusHalfWeight *)(c->stats[on][d].small + 4 * n);
         }
 }
@@ -95,7 +95,7 @@ static void weigh(Chain *c, int at, int most) {
                                               half->mb_height, NULL, &error),
                 "%s", error.text);
     GPU_OK(cudaDeviceSynchronize());
-    CU_ASSERT(!memcmp(c->stats[0][at].sums, c->stats[1][at].sums, sizeof(MotusHalfSums)));
+    CU_ASSERT(!memcmp(c->stats[0][at].sums, c->stats[1][at].sums, 2 * sizeof(uint64_t)));
     CU_ASSERT(!memcmp(c->stats[0][at].small, c->stats[1][at].small, 8 * c->n));
     CU_ASSERT(!memcmp(c->weight[0][at], c->weight[1][at], (size_t)most * sizeof(MotusHalfWeight)));
     for (int on = 0; on < 2; on++) c->picture[on][at].weight = c->weight[on][at];

@@ -46,6 +46,12 @@ static inline MotusPlane plane_alloc(int width, int height) {
     return (MotusPlane){malloc((size_t)(width * height)), width, width, height};
 }
 
+static inline MotusHalfPicture half_alloc(int mb_width, int mb_height) {
+    MotusHalfPicture half;
+    motus_half_layout(&half, malloc(motus_half_bytes(mb_width, mb_height)), mb_width, mb_height);
+    return half;
+}
+
 static inline MotusMbCosts costs_alloc(int n) {
     return (MotusMbCosts){malloc((size_t)n * 2), malloc((size_t)n * 2),
                           malloc((size_t)n * sizeof(MotusMv)), malloc((size_t)n * sizeof(MotusMv))};

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "encoder/preset/preset.h"
 #include "encoder/settings/picture_effort.h"
-#include "encoder/settings/preset.h"
 #include "encoder/settings/stream.h"
 #include "tests/encoder/encoder_case.h"
 #include "tests/support/harness.h"
@@ -78,7 +78,7 @@ static void slices_of_whole_rows(void) {
         for (int wanted = 0; wanted < 45; wanted++) {
             MotusSlices s;
             int next[40], least = rows, most = 0;
-            REQUIRE_OK(motus_slices_alloc(&s, wanted, 3, rows));
+            REQUIRE_OK(motus_slices_alloc(&s, wanted, 0, 3, rows));
             CU_ASSERT_EQUAL(s.n, wanted < 1 ? 1 : wanted < rows ? wanted : rows);
             for (int k = 0; k < s.n && s.n > 1; k++) {
                 const int n = s.begin[k + 1] - s.begin[k];
@@ -104,8 +104,8 @@ static void slices_are_split(void) {
         for (int wanted = 1; wanted < 6; wanted++)
             for (int row = 1; row <= rows; row++) {
                 MotusSlices s, from;
-                REQUIRE_OK(motus_slices_alloc(&from, wanted, 3, rows));
-                REQUIRE_OK(motus_slices_split(&s, &from, row, 3, rows));
+                REQUIRE_OK(motus_slices_alloc(&from, wanted, 0, 3, rows));
+                REQUIRE_OK(motus_slices_alloc(&s, wanted, row, 3, rows));
                 int is_there = row == rows;
                 for (int k = 0; k < from.n && from.n > 1; k++) is_there |= from.begin[k] == row;
                 CU_ASSERT_EQUAL(s.n, from.n + !is_there);

@@ -18,7 +18,8 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "..", "..", "support")]
 from browser import Browser, find_chromium  # noqa: E402
 import page  # noqa: E402
 from page import (PLACEHOLDER, check, macroblocks, make_data, number, same,  # noqa: E402

@@ -351,7 +351,7 @@ static void lost_packets(void) {
         write_lossy(path, b, first);
         REQUIRE_OK(motus_reader_open(&reader, path, &(MotusReaderOptions){.threads = 1}, NULL));
         while (!motus_reader_next(reader, &f, NULL)) motus_frame_unref(&f);
-        const int64_t missing = motus_reader_damage(reader).missing;
+        const int64_t missing = motus_reader_info(reader)->damage.missing;
         MOTUS_CHECK(missing == (first < SENT ? LOST : 0) && !motus_reader_info(reader)->variable,
                     "%d B pictures, lost from %d on: %lld missing, variable %d", b, first,
                     (long long)missing, motus_reader_info(reader)->variable);
