@@ -157,8 +157,7 @@ static void count_tiles(MotusEqualizer *e, const MotusPlane *src, const MotusExe
 }
 
 // Computes the curves of all tiles from their counts. Smoothing restarts at the first picture and
-// at scene cuts, where the sum of |count - previous count| over all bins reaches the number of
-// samples: half of them changed their bin. Keeps the histogram for the next call.
+// at scene cuts. Keeps the histogram for the next call.
 static void update_curves(MotusEqualizer *e) {
     uint64_t difference = 0;
     for (int k = 0; k < 256; k++) {
@@ -167,8 +166,8 @@ static void update_curves(MotusEqualizer *e) {
         difference += n > e->before[k] ? n - e->before[k] : e->before[k] - n;
         e->before[k] = n;
     }
-    const uint64_t samples = (uint64_t)e->grid.width * (uint64_t)e->grid.height;
-    const int restart = !e->started || difference >= samples;
+    const uint32_t samples = (uint32_t)e->grid.width * (uint32_t)e->grid.height;
+    const int restart = !e->started || curve_is_cut(difference, samples);
     e->started = 1;
     for (int t = 0; t < e->grid.nx * e->grid.ny; t++) {
         uint32_t total = 0;
@@ -184,7 +183,7 @@ static void update_curves(MotusEqualizer *e) {
         for (int k = 0; k < 256; k++) {
             e->smooth[t][k] =
                 curve_smooth(e->smooth[t][k], now[k], restart ? 0 : e->config.smooth_q8);
-            e->curves[t][k] = (uint8_t)((e->smooth[t][k] + 128) >> 8);
+            e->curves[t][k] = curve_round(e->smooth[t][k]);
         }
     }
 }

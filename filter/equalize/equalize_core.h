@@ -51,4 +51,12 @@ MOTUS_HD uint16_t curve_smooth(uint16_t before, uint8_t now, int smooth_q8) {
                       8);
 }
 
+MOTUS_HD uint8_t curve_round(uint16_t q8) { return (uint8_t)((q8 + 128) >> 8); }
+
+// True at a scene cut: the sum of |count - previous count| over all bins reaches the number of
+// samples, that is, half of them changed their bin.
+MOTUS_HD int curve_is_cut(uint64_t sum_of_differences, uint32_t samples) {
+    return sum_of_differences >= samples;
+}
+
 #endif

@@ -202,13 +202,15 @@ template <int EDGE> __device__ __forceinline__ Rows load_bands(const Bands &in, 
     return r;
 }
 
+__device__ __forceinline__ uint32_t sample_of(float v) {
+    v = v < 0.0f ? 0.0f : v > 255.0f ? 255.0f : v;
+    return (uint32_t)motus_round_bits(v) & 255u;
+}
+
 __device__ __forceinline__ void store_eight(uint8_t *row, int x, int w, const float v[8]) {
     uint32_t word[2] = {0, 0};
 #pragma unroll
-    for (int i = 0; i < 8; i++) {
-        const float sample = v[i] < 0.0f ? 0.0f : v[i] > 255.0f ? 255.0f : v[i];
-        word[i / 4] |= ((uint32_t)motus_round_bits(sample) & 255u) << (8 * (i % 4));
-    }
+    for (int i = 0; i < 8; i++) word[i / 4] |= sample_of(v[i]) << (8 * (i % 4));
     if (x + 8 <= w)
         *reinterpret_cast<uint2 *>(row + x) = make_uint2(word[0], word[1]);
     else
