@@ -67,8 +67,8 @@ cppcheck=(cppcheck --quiet --error-exitcode=1 "--enable=warning,portability,perf
     --inline-suppr --library=gtk --std=c11 -j "$jobs" -I . -I include)
 for suppressed in missingIncludeSystem shiftTooManyBitsSigned \
     "negativeIndex:me/pixel/ref_luma.c" "negativeIndex:tests/*" "uninitvar:me/centres/centres.c" \
-    "uninitvar:yuv/io/media_info.c" "uninitvar:encoder/analyse/inter_choice_cpu.h" \
-    "uninitStructMember:encoder/analyse/inter_choice_cpu.h" \
+    "uninitvar:yuv/io/media_info.c" "uninitvar:encoder/analyse/inter.c" \
+    "uninitStructMember:encoder/analyse/inter.c" \
     "uninitvar:encoder/analyse/inter_choice_warp.cuh" \
     "uninitvar:encoder/intra/intra_modes_warp.cuh" "uninitvar:encoder/intra/intra_trial_warp.cuh" \
     "selfAssignment:encoder/intra/intra8x8_warp.cuh" \

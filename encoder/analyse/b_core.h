@@ -51,7 +51,7 @@ MOTUS_HD int motus_b_ref(const MotusBCandidates *found, int block) {
 }
 
 // Returns the MV of a block in a list with these lists.
-MOTUS_HD MotusMv motus_b_mv(const MotusBCandidates *found, int block, int pred, int list) {
+MOTUS_HD MotusMv motus_b_found_mv(const MotusBCandidates *found, int block, int pred, int list) {
     return pred == MOTUS_PRED_BI ? found->both[list][block] : found->mv[list][block];
 }
 
@@ -69,25 +69,23 @@ typedef struct MotusBOption {
     uint32_t mv_bits; // motus_mvd_bits_in of them
 } MotusBOption;
 
-// Returns the SATD of a block with a near pair's lists `pred`.
-MOTUS_HD uint32_t motus_b_near_satd(const MotusBNear *near, int pred, int block) {
-    const uint64_t masks = MOTUS_PACK16(4, 15, 3, 12, 5, 10, 1, 2, 4, 8, 0, 0, 0, 0, 0, 0, 0);
-    uint32_t sum = 0;
-    for (int q = 0; q < 4; q++)
-        if (masks >> (4 * block + q) & 1) sum += near->satd[pred][q];
-    return sum;
-}
-
 // Returns option i of a set of candidates. near: all pairs; predictor: of its references.
 MOTUS_HD MotusBOption motus_b_option(const MotusBCandidates *found, const MotusBNear *near,
                                      int block, int i, const MotusMv predictor[2],
                                      const MotusInterMb *in) {
+    // The 8x8 blocks of each block, a mask of four bits.
+    const uint64_t masks = MOTUS_PACK16(4, 15, 3, 12, 5, 10, 1, 2, 4, 8, 0, 0, 0, 0, 0, 0, 0);
     const int refs = in->refs;
     MotusBOption option;
     option.pred = i % MOTUS_PREDS;
     near += motus_max(0, i / MOTUS_PREDS - 1);
-    option.satd =
-        i < MOTUS_PREDS ? found->satd[i][block] : motus_b_near_satd(near, option.pred, block);
+    if (i < MOTUS_PREDS) {
+        option.satd = found->satd[i][block];
+    } else {
+        option.satd = 0;
+        for (int q = 0; q < 4; q++)
+            if (masks >> (4 * block + q) & 1) option.satd += near->satd[option.pred][q];
+    }
     option.bits = 0;
     option.ref[0] = (uint8_t)(refs > 1 && i < MOTUS_PREDS ? motus_b_ref(found, block) : 0);
     option.ref[1] = 0;
@@ -95,7 +93,7 @@ MOTUS_HD MotusBOption motus_b_option(const MotusBCandidates *found, const MotusB
     option.mv_bits = in->costs ? 0 : option.bits;
     for (int list = 0; list < 2; list++) {
         option.mv[list] =
-            i < MOTUS_PREDS ? motus_b_mv(found, block, option.pred, list) : near->mv[list];
+            i < MOTUS_PREDS ? motus_b_found_mv(found, block, option.pred, list) : near->mv[list];
         if (!motus_pred_uses(option.pred, list)) continue;
         option.bits += (uint32_t)motus_mv_bits(option.mv[list], predictor[list]);
         option.mv_bits += motus_mvd_bits_in(in->costs, option.mv[list], predictor[list], 0);
@@ -135,28 +133,21 @@ MOTUS_HD int motus_b_has_type(const MotusBCandidates *found, int type) {
                                         1;
 }
 
-// True if a block's pair is refined: those of blocks that one list predicts better seldom win.
-MOTUS_HD int motus_b_pair_is_close(uint32_t both, uint32_t alone0, uint32_t alone1) {
-    return both <= alone0 && both <= alone1;
-}
-
 // ---- Bits ---------------------------------------------------------------------------------------
 
-// Return the bits of mb_type, of a sub_mb_type, and of both, as in CAVLC.
-MOTUS_HD uint32_t motus_b_type_bits(const MotusMb *mb) {
-    const int p = mb->pred[0], q = mb->pred[3];
-    if (mb->type == MOTUS_MB_P_8x8) return 9;
-    if (mb->direct == MOTUS_ALL_DIRECT) return 1;
-    if (mb->type == MOTUS_MB_P_16x16) return p == MOTUS_PRED_BI ? 5 : 3;
-    return p == MOTUS_PRED_BI || q == MOTUS_PRED_BI ? 9 : p == q ? 5 : 7;
-}
-MOTUS_HD uint32_t motus_b_sub_bits(const MotusMb *mb, int q) {
-    return mb->direct >> q & 1 ? 1 : mb->pred[q] == MOTUS_PRED_BI ? 5 : 3;
-}
-
+// Returns the bits of mb_type and sub_mb_type, as in CAVLC.
 MOTUS_HD uint32_t motus_b_mode_bits(const MotusMb *mb) {
-    uint32_t bits = motus_b_type_bits(mb);
-    for (int q = 0; q < 4 && mb->type == MOTUS_MB_P_8x8; q++) bits += motus_b_sub_bits(mb, q);
+    const int p = mb->pred[0], q = mb->pred[3];
+    uint32_t bits = 9;
+    if (mb->type == MOTUS_MB_P_8x8)
+        for (int k = 0; k < 4; k++)
+            bits += mb->direct >> k & 1 ? 1 : mb->pred[k] == MOTUS_PRED_BI ? 5 : 3;
+    else if (mb->direct == MOTUS_ALL_DIRECT)
+        bits = 1;
+    else if (mb->type == MOTUS_MB_P_16x16)
+        bits = p == MOTUS_PRED_BI ? 5 : 3;
+    else if (p != MOTUS_PRED_BI && q != MOTUS_PRED_BI)
+        bits = p == q ? 5 : 7;
     return bits;
 }
 

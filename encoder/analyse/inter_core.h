@@ -89,21 +89,14 @@ MOTUS_HD void motus_choice_put(MotusChoice *choice, int k, uint32_t cost, uint32
 
 // True if P_Skip or B_Skip of this RD cost is taken at once. The cost is nearly all distortion: if
 // it is below that of skip_gate bits, other MVs could not save more.
-MOTUS_HD int motus_skip_cost_is_enough(uint32_t cost, const MotusQp *qp,
-                                       const MotusEffort *effort) {
+MOTUS_HD int motus_skip_is_enough(uint32_t cost, const MotusQp *qp, const MotusEffort *effort) {
     return cost <= motus_rd_cost(0, (uint32_t)effort->skip_gate, qp->lambda_ssd_q8);
-}
-
-// The same of a trial.
-MOTUS_HD int motus_skip_is_enough(const MotusTrial *skip, const MotusQp *qp,
-                                  const MotusEffort *effort) {
-    return motus_skip_cost_is_enough(skip->cost, qp, effort);
 }
 
 // True if an MB with this RD cost was skipped at once: no 8x8 transform is tried for it.
 MOTUS_HD int motus_was_skipped_at_once(const MotusMb *mb, uint32_t cost, const MotusQp *qp,
                                        const MotusEffort *effort) {
-    return mb->type == MOTUS_MB_P_SKIP && motus_skip_cost_is_enough(cost, qp, effort);
+    return mb->type == MOTUS_MB_P_SKIP && motus_skip_is_enough(cost, qp, effort);
 }
 
 // Returns the mask of the 41 blocks that are refined and become candidates, by whole-sample costs
@@ -119,7 +112,7 @@ MOTUS_HD uint64_t motus_candidate_blocks(const uint32_t cost[MOTUS_BLOCKS],
             sub[k] = lambda_q8 * (uint32_t)motus_ue_bits((uint32_t)k) >> 8;
             for (int i = 0; i < motus_sub_partitions(k); i++)
                 sub[k] += cost[motus_sub_block(k, q, i)];
-            if (!(effort->partitions >> motus_sub_mode(k) & 1)) sub[k] = UINT32_MAX;
+            if (!(effort->partitions >> (MOTUS_MODE_8x8 + k) & 1)) sub[k] = UINT32_MAX;
             least = sub[k] < least ? sub[k] : least;
         }
         for (int k = 0; k < 4; k++) {

@@ -1,6 +1,6 @@
 // Inter prediction of an MB by a warp, from one list or both.
-// Equals motus_predict_inter and motus_predict_b (encoder/mb/predict_cpu.h): suite `lanes`, and
-// `gpu_decide` on a device.
+// Equals motus_predict_inter (predict_cpu.h): suite `lanes`,
+// and `gpu_decide` on a device.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_ANALYSE_PREDICT_WARP_CUH
 #define ENCODER_ANALYSE_PREDICT_WARP_CUH
@@ -11,7 +11,7 @@
 
 // Returns the index of the reference that an 8x8 block is predicted from first: list 1's in B
 // pictures, else by ref_idx.
-MOTUS_WARP int motus_lane_reference(const MotusInterMb *in, const MotusMb *mb, int q, int pred) {
+MOTUS_WARP int lane_reference(const MotusInterMb *in, const MotusMb *mb, int q, int pred) {
     if (in->lists == 2 && pred == MOTUS_PRED_L1) return in->refs;
     return in->refs > 1 ? mb->ref[0][q] : 0;
 }
@@ -30,35 +30,17 @@ MOTUS_WARP uint32_t motus_lane_pair(uint32_t a, uint32_t b, int pair_offset) {
     return sum;
 }
 
-// Returns four samples with explicit weights.
-MOTUS_WARP uint32_t motus_lane_weighted(uint32_t word, MotusWeight weight, int log2_denom) {
-    uint32_t weighted = 0;
-    for (int i = 0; i < 4; i++)
-        weighted |= (uint32_t)motus_weighted_sample(motus_word_sample(word, i), weight, log2_denom)
-                    << 8 * i;
-    return weighted;
-}
-
-// True if a reference of the MB has explicit weights: none has in B pictures.
-MOTUS_WARP int motus_lane_has_weights(const MotusInterMb *in, const MotusReference *ref) {
-    return in->lists == 1 && ref->plain;
-}
-
 // ---- Luma ---------------------------------------------------------------------------------------
 
 // Interpolates n rows of four samples at (x, y) of the picture. luma: as in motus_luma_taps.
-MOTUS_WARP void motus_lane_plane_rows(uint32_t *row, int n, const MotusReference *ref,
-                                      const uint8_t *luma, int x, int y, MotusMv mv) {
+MOTUS_WARP void motus_lane_luma_rows(uint32_t *row, int n, const MotusReference *ref,
+                                     const uint8_t *luma, int x, int y, MotusMv mv) {
     const uint8_t *tap[2];
     uint32_t other[4];
     motus_luma_taps(ref, luma, x, y, mv, tap);
     motus_words_load(row, n, tap[0], ref->luma_stride, 4);
     motus_words_load(other, n, tap[1], ref->luma_stride, 4);
     for (int i = 0; i < n; i++) row[i] = motus_words_average(row[i], other[i]);
-}
-MOTUS_WARP void motus_lane_luma_rows(uint32_t *row, int n, const MotusReference *ref, int x, int y,
-                                     MotusMv mv) {
-    motus_lane_plane_rows(row, n, ref, ref->luma, x, y, mv);
 }
 
 // Predicts luma, a lane two rows of a 4x4 block.
@@ -68,25 +50,32 @@ MOTUS_WARP void motus_lane_predict_luma(uint8_t luma[256], const MotusInterMb *i
     const int x = 4 * (blk & 3), y = (blk & 12) + 2 * (motus_lane() & 1), px = 16 * in->x + x,
               py = 16 * in->y + y;
     const int pred = in->lists == 2 ? mb->pred[q] : MOTUS_PRED_L0, first = pred == MOTUS_PRED_L1;
-    const MotusReference *ref = &in->ref[motus_lane_reference(in, mb, q, pred)];
-    const int has_weights = motus_lane_has_weights(in, ref);
+    const MotusReference *ref = &in->ref[lane_reference(in, mb, q, pred)];
+    const int has_weights = in->lists == 1 && ref->plain; // none has in B pictures
     uint32_t row[2], other[2];
-    motus_lane_plane_rows(row, 2, ref, has_weights ? ref->plain : ref->luma, px, py,
-                          first ? mb->mv1[q] : mb->mv[blk]);
+    motus_lane_luma_rows(row, 2, ref, has_weights ? ref->plain : ref->luma, px, py,
+                         first ? mb->mv1[q] : mb->mv[blk]);
     if (pred == MOTUS_PRED_BI) {
-        motus_lane_luma_rows(other, 2, &in->ref[in->refs], px, py, mb->mv1[q]);
+        const MotusReference *ref1 = &in->ref[in->refs];
+        motus_lane_luma_rows(other, 2, ref1, ref1->luma, px, py, mb->mv1[q]);
         for (int i = 0; i < 2; i++) row[i] = motus_lane_pair(row[i], other[i], ref->pair_offset);
     }
-    for (int i = 0; i < 2 && has_weights; i++)
-        row[i] = motus_lane_weighted(row[i], ref->weight[0], ref->log2_denom);
+    for (int i = 0; i < 2 && has_weights; i++) {
+        uint32_t weighted = 0;
+        for (int k = 0; k < 4; k++)
+            weighted |= (uint32_t)motus_weighted_sample(motus_word_sample(row[i], k),
+                                                        ref->weight[0], ref->log2_denom)
+                        << 8 * k;
+        row[i] = weighted;
+    }
     for (int i = 0; i < 2; i++) motus_word_put(luma + (y + i) * MOTUS_LUMA_STRIDE + x, row[i]);
 }
 
 // ---- Chroma -------------------------------------------------------------------------------------
 
 // Predicts 2x2 samples at (x, y) of a plane, by rows, from 3x3.
-MOTUS_WARP void motus_lane_chroma_samples(uint32_t sample[4], const MotusReference *ref, int plane,
-                                          int x, int y, MotusMv mv) {
+MOTUS_WARP void lane_chroma_samples(uint32_t sample[4], const MotusReference *ref, int plane, int x,
+                                    int y, MotusMv mv) {
     const int width = ref->width / 2, height = ref->height / 2;
     const int px = x + (mv.x >> 3), py = y + (mv.y >> 3);
     const uint8_t *from = ref->chroma[plane];
@@ -120,16 +109,16 @@ MOTUS_WARP void motus_lane_predict_chroma(uint8_t chroma[2][64], const MotusInte
     const int x = 2 * (blk & 3), y = 2 * (blk >> 2), px = 8 * in->x + x, py = 8 * in->y + y;
     const int pred = in->lists == 2 ? mb->pred[q] : MOTUS_PRED_L0, first = pred == MOTUS_PRED_L1;
     uint8_t *to = chroma[plane] + y * MOTUS_CHROMA_STRIDE + x;
-    const MotusReference *ref = &in->ref[motus_lane_reference(in, mb, q, pred)];
+    const MotusReference *ref = &in->ref[lane_reference(in, mb, q, pred)];
     uint32_t sample[4], other[4];
-    motus_lane_chroma_samples(sample, ref, plane, px, py, first ? mb->mv1[q] : mb->mv[blk]);
+    lane_chroma_samples(sample, ref, plane, px, py, first ? mb->mv1[q] : mb->mv[blk]);
     if (pred == MOTUS_PRED_BI) {
-        motus_lane_chroma_samples(other, &in->ref[in->refs], plane, px, py, mb->mv1[q]);
+        lane_chroma_samples(other, &in->ref[in->refs], plane, px, py, mb->mv1[q]);
         for (int i = 0; i < 4; i++)
             sample[i] = motus_pair_sample((int)sample[i], (int)other[i],
                                           MOTUS_EVEN_PAIR + ref->pair_offset);
     }
-    for (int i = 0; i < 4 && motus_lane_has_weights(in, ref); i++)
+    for (int i = 0; i < 4 && in->lists == 1 && ref->plain; i++)
         sample[i] = motus_weighted_sample((int)sample[i], plane ? ref->weight[2] : ref->weight[1],
                                           ref->log2_denom);
     for (int i = 0; i < 4; i++) to[(i >> 1) * MOTUS_CHROMA_STRIDE + (i & 1)] = (uint8_t)sample[i];

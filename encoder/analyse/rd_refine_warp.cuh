@@ -1,11 +1,10 @@
 // RD refinement of a decided MB's MVs by a team of eight warps, which evaluate a move of an MV
-// each. Equals motus_rd_refine (rd_refine_cpu.h): suites `lanes` and `lanes_b`.
+// each. Equals MotusInterOps.refine: suites `lanes` and `lanes_b`.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_ANALYSE_RD_REFINE_WARP_CUH
 #define ENCODER_ANALYSE_RD_REFINE_WARP_CUH
 
-#include "encoder/analyse/inter_team_warp.cuh"
-#include "encoder/analyse/rd_refine_core.h"
+#include "encoder/analyse/inter_warp.cuh"
 
 enum { MOTUS_RD_WARPS = MOTUS_RD_MOVES };
 
@@ -18,37 +17,16 @@ typedef struct MotusRdTeam {
 
 // Values that the trials of an MB share.
 typedef struct MotusRdLane {
-    uint32_t edge;                // MotusTeamEdge.counts
-    MotusMv skip;                 // P_Skip's MV
-    MotusTransformShared *eights; // this warp's, or NULL (motus_lane_trial_transform)
+    uint32_t edge;                    // MotusEdge.counts
+    MotusMv skip;                     // P_Skip's MV
+    MotusTransformShared *transforms; // this warp's, or NULL (motus_lane_trial_transform)
 } MotusRdLane;
 
-MOTUS_WARP MotusRdLane motus_rd_lane(const MotusInterMb *in) {
-    const MotusMv zero = {0, 0};
-    MotusRdLane own = {0xFFFF, zero, NULL};
-    int blk;
-    const MotusMb *mb = motus_edge_mb(&in->neighbours, &blk);
-    if (mb) own.edge = motus_edge_counts(mb, blk);
-    if (in->lists == 2) return own;
-    const MotusTeamEdge edge = motus_team_edge(&in->neighbours, in->refs);
-    if (!motus_skip_is_zero(motus_lane_cell_at(edge.mv, edge.state, 1, 0)) &&
-        !motus_skip_is_zero(motus_lane_cell_at(edge.mv, edge.state, 0, 1)))
-        own.skip = motus_team_mvp(&edge, 0);
-    return own;
-}
-
-// Copies an MB.
-MOTUS_WARP void motus_rd_copy(MotusMb *to, const MotusMb *from) {
-    motus_word_put((char *)to + 4 * motus_lane(),
-                   motus_word_get((const char *)from + 4 * motus_lane()));
-    motus_lanes_sync(); // it is written
-}
-
 // Evaluates trial->mb. Returns its cost, UINT32_MAX if it may be too large for an MB, to all lanes.
-MOTUS_WARP uint32_t motus_rd_evaluate(const MotusInterMb *in, const MotusRdLane *own,
-                                      const MotusLevelChoice *levels, MotusTrialCoefs *coefs,
-                                      MotusTrial *trial) {
-    MotusTransformShared *s = own->eights;
+MOTUS_WARP uint32_t rd_evaluate(const MotusInterMb *in, const MotusRdLane *own,
+                                const MotusLevelChoice *levels, MotusTrialCoefs *coefs,
+                                MotusTrial *trial) {
+    MotusTransformShared *s = own->transforms;
     const int list = motus_lane() >> 4;
     if (s) {
         if (motus_lane() == 0) trial->mb.transform_8x8 = 0;
@@ -62,28 +40,21 @@ MOTUS_WARP uint32_t motus_rd_evaluate(const MotusInterMb *in, const MotusRdLane 
     return trial->bits > MOTUS_MB_BITS_LIMIT ? UINT32_MAX : trial->cost;
 }
 
-// Evaluates this warp's move of an MV into t->cost.
-MOTUS_WARP void motus_rd_own_move(const MotusInterMb *in, const MotusRdLane *own,
-                                  const MotusLevelChoice *levels, const MotusPartition *part, int i,
-                                  int list, MotusRdTeam *t, MotusTrialCoefs *coefs, int warp) {
-    MotusTrial *trial = &t->trial[warp];
-    const MotusMv mv = motus_rd_move(&t->mb, i, list, warp, in->limits->unit);
-    uint32_t cost = UINT32_MAX;
-    if (motus_inter_mv_allowed(in, mv)) {
-        motus_rd_copy(&trial->mb, &t->mb);
-        motus_rd_set(&trial->mb, part, list, mv);
-        cost = motus_rd_evaluate(in, own, levels, coefs, trial);
-    }
-    if (motus_lane() == 0) t->cost[warp] = cost;
-}
-
 // Moves one MV of t->mb to the neighbour that costs least, if that is less than *cost. Returns 1
 // if it moves.
-MOTUS_WARP int motus_rd_team_mv(const MotusInterMb *in, const MotusRdLane *own,
-                                const MotusLevelChoice *levels, const MotusPartition *part, int i,
-                                int list, MotusRdTeam *t, MotusTrialCoefs *coefs, int warp,
-                                uint32_t *cost) {
-    motus_rd_own_move(in, own, levels, part, i, list, t, coefs, warp);
+MOTUS_WARP int rd_team_mv(const MotusInterMb *in, const MotusRdLane *own,
+                          const MotusLevelChoice *levels, const MotusPartition *part, int i,
+                          int list, MotusRdTeam *t, MotusTrialCoefs *coefs, int warp,
+                          uint32_t *cost) {
+    MotusTrial *trial = &t->trial[warp];
+    const MotusMv own_mv = motus_rd_move(&t->mb, i, list, warp, in->limits->unit);
+    uint32_t own_cost = UINT32_MAX;
+    if (motus_inter_mv_allowed(in, own_mv)) {
+        motus_mb_copy(&trial->mb, &t->mb);
+        motus_rd_set(&trial->mb, part, list, own_mv);
+        own_cost = rd_evaluate(in, own, levels, coefs, trial);
+    }
+    if (motus_lane() == 0) t->cost[warp] = own_cost;
     motus_team_sync(); // all moves are evaluated
     const uint32_t its = t->cost[motus_lane() & 7], least = motus_lanes_min(its),
                    which = motus_lanes_ballot(its == least);
@@ -97,31 +68,33 @@ MOTUS_WARP int motus_rd_team_mv(const MotusInterMb *in, const MotusRdLane *own,
 }
 
 // Refines the MVs of the decided MB t->mb, which costs `cost`, in turn until none moves, at most
-// `most` of them. coefs: each warp's; eights, too, NULL: in->quant8 is. Returns 1 if it has become
-// cheaper: the first trial is its coding then.
+// `most` of them. coefs: each warp's; transforms, too, NULL: in->quant8 is. Returns 1 if it has
+// become cheaper: the first trial is its coding then.
 MOTUS_WARP int motus_rd_team_refine(const MotusInterMb *in, const MotusLevelChoice *levels,
                                     int most, uint32_t cost, MotusRdTeam *t, MotusTrialCoefs *coefs,
-                                    MotusTransformShared *eights, int warp) {
+                                    MotusTransformShared *transforms, int warp) {
     int any = 0, moves = 1, left = most;
     if (!motus_rd_is_open(&t->mb)) return 0;
-    MotusRdLane own = motus_rd_lane(in);
-    if (eights) own.eights = &eights[warp];
+    const MotusMv zero = {0, 0};
+    const MotusEdge edge = motus_edge(&in->neighbours, in->refs, 1);
+    MotusRdLane own = {edge.counts, zero, transforms ? &transforms[warp] : NULL};
+    if (in->lists == 1 && !motus_skip_is_zero(motus_edge_cell(&edge, 1, 0)) &&
+        !motus_skip_is_zero(motus_edge_cell(&edge, 0, 1)))
+        own.skip = motus_edge_mvp(&edge, 0);
     while (moves && left > 0) {
         moves = 0;
         MOTUS_ONE_BODY
         for (int j = 0; j < 16 * in->lists; j++) {
             const int i = in->lists == 2 ? j >> 1 : j, list = in->lists == 2 ? j & 1 : 0;
             MotusPartition part;
-            if (motus_mb_partition_at(&t->mb, i, &part) &&
-                motus_mb_has_mv(&t->mb, i, list, in->lists) && left-- > 0)
-                moves |= motus_rd_team_mv(in, &own, levels, &part, i, list, t, &coefs[warp], warp,
-                                          &cost);
+            if (motus_mb_has_mv(&t->mb, i, list, in->lists, &part) && left-- > 0)
+                moves |= rd_team_mv(in, &own, levels, &part, i, list, t, &coefs[warp], warp, &cost);
         }
         any |= moves;
     }
     if (any && warp == 0) {
-        motus_rd_copy(&t->trial[0].mb, &t->mb);
-        motus_rd_evaluate(in, &own, levels, &coefs[0], &t->trial[0]);
+        motus_mb_copy(&t->trial[0].mb, &t->mb);
+        rd_evaluate(in, &own, levels, &coefs[0], &t->trial[0]);
     }
     motus_team_sync(); // it is evaluated
     return any;

@@ -87,25 +87,6 @@ static inline uint32_t motus_code_chroma(MotusResidual *r, MotusTrial *trial,
     return bits;
 }
 
-// Chooses the levels of both planes' DCs with costs of CABAC. Returns the sums of both.
-static inline MotusLevels motus_chroma_dc_levels(MotusResidual *r, MotusTrial *trial,
-                                                 const MotusQuant *q,
-                                                 const MotusCabacCosts *costs) {
-    MotusLevels sum = {0, 0, 0};
-    for (int c = 0; c < 2; c++) {
-        int v[4];
-        int16_t *level = trial->coef.chroma_dc[c];
-        for (int i = 0; i < 4; i++) v[i] = r->coef[16 + 4 * c + i][0];
-        motus_hadamard2x2(v);
-        const MotusLevels levels = MOTUS_ISA(motus_levels).chroma_dc(level, v, q, costs);
-        sum.n += levels.n, sum.bits += levels.bits, sum.ssd_drop += levels.ssd_drop;
-        for (int i = 0; i < 4; i++) v[i] = level[i];
-        motus_hadamard2x2(v);
-        for (int i = 0; i < 4; i++) r->dc[16 + 4 * c + i] = motus_chroma_dc_dequant(v[i], q->qp);
-    }
-    return sum;
-}
-
 // Codes both chroma planes of an inter MB with costs of CABAC: nothing, DCs or DCs and AC, what
 // costs least with its part of coded_block_pattern. Returns the bits without that part.
 static inline uint32_t motus_code_inter_chroma(MotusResidual *r, MotusTrial *trial,
@@ -113,9 +94,19 @@ static inline uint32_t motus_code_inter_chroma(MotusResidual *r, MotusTrial *tri
                                                const MotusNeighbours *neighbours,
                                                const MotusQuant *q,
                                                const MotusLevelChoice *choice) {
-    MotusLevels ac = {0, 0, 0};
+    MotusLevels ac = {0, 0, 0}, dc = {0, 0, 0};
     motus_residual_chroma_forward(r, src, trial, q);
-    const MotusLevels dc = motus_chroma_dc_levels(r, trial, q, choice->costs);
+    for (int c = 0; c < 2; c++) {
+        int v[4];
+        int16_t *level = trial->coef.chroma_dc[c];
+        for (int i = 0; i < 4; i++) v[i] = r->coef[16 + 4 * c + i][0];
+        motus_hadamard2x2(v);
+        const MotusLevels levels = MOTUS_ISA(motus_levels).chroma_dc(level, v, q, choice->costs);
+        dc.n += levels.n, dc.bits += levels.bits, dc.ssd_drop += levels.ssd_drop;
+        for (int i = 0; i < 4; i++) v[i] = level[i];
+        motus_hadamard2x2(v);
+        for (int i = 0; i < 4; i++) r->dc[16 + 4 * c + i] = motus_chroma_dc_dequant(v[i], q->qp);
+    }
     const MotusChromaChoice chroma = motus_chroma_choice(&dc, choice->costs, neighbours, q->rate);
     int is_live = 0;
     for (int blk = 16; blk < 24; blk++) is_live |= r->live[blk];

@@ -6,30 +6,13 @@
 
 #include "dct/transform8_core.h"
 #include "encoder/analyse/inter_core.h"
+#include "encoder/analyse/predict_cpu.h"
 #include "encoder/levels/levels.h"
-#include "encoder/mb/predict_cpu.h"
 #ifdef __AVX2__
 #include "dct/transform8_avx2.h"
 #endif
 
 // ---- Blocks -------------------------------------------------------------------------------------
-
-static inline void motus_forward_block8(int coef[64], const uint8_t *src, ptrdiff_t src_stride,
-                                        const uint8_t *pred, ptrdiff_t pred_stride) {
-#ifdef __AVX2__
-    motus_forward_block8_avx2(coef, src, src_stride, pred, pred_stride);
-#else
-    motus_forward8x8(coef, src, src_stride, pred, pred_stride);
-#endif
-}
-
-static inline void motus_add_block8(uint8_t *rec, ptrdiff_t stride, int coef[64]) {
-#ifdef __AVX2__
-    motus_add_block8_avx2(rec, stride, coef);
-#else
-    motus_inverse8x8_add(rec, stride, coef);
-#endif
-}
 
 // Codes an 8x8 block. rec: its prediction, then its reconstruction. Returns 1 if its levels are
 // worth their bits.
@@ -37,7 +20,11 @@ static inline int motus_code_block8(MotusBlockLevels *b, const uint8_t *src, ptr
                                     uint8_t *rec, ptrdiff_t rec_stride, const MotusQuant8 *quant,
                                     const MotusLevelChoice *choice) {
     int coef[64];
-    motus_forward_block8(coef, src, src_stride, rec, rec_stride);
+#ifdef __AVX2__
+    motus_forward_block8_avx2(coef, src, src_stride, rec, rec_stride);
+#else
+    motus_forward8x8(coef, src, src_stride, rec, rec_stride);
+#endif
     if (!MOTUS_ISA(motus_levels).block8(b, coef, quant, choice)) return 0;
     memset(coef, 0, sizeof coef);
     const int rem = quant->qp % 6;
@@ -46,7 +33,11 @@ static inline int motus_code_block8(MotusBlockLevels *b, const uint8_t *src, ptr
         coef[at] = motus_dequant8(b->level[i], motus_dequant8_scale(rem, motus_coef8_class(at)),
                                   quant->qp);
     }
-    motus_add_block8(rec, rec_stride, coef);
+#ifdef __AVX2__
+    motus_add_block8_avx2(rec, rec_stride, coef);
+#else
+    motus_inverse8x8_add(rec, rec_stride, coef);
+#endif
     return 1;
 }
 
@@ -79,10 +70,7 @@ static inline int motus_choose_transform(const MotusInterMb *in, const MotusLeve
     uint32_t bits = 0;
     int cbp = 0;
     if (!motus_transform_is_open(mb, in, *cost)) return 0;
-    if (in->lists == 2)
-        motus_predict_b(luma, NULL, mb, in->ref, in->refs, in->x, in->y);
-    else
-        motus_predict_inter_luma(luma, mb, in->ref, in->x, in->y);
+    motus_predict_inter(luma, NULL, in, mb);
     for (int q = 0; q < 4; q++) {
         const int x = 8 * (q & 1), y = 8 * (q >> 1);
         if (!motus_code_block8(&levels[q], src + y * stride + x, stride, luma + 16 * y + x, 16,
@@ -100,14 +88,6 @@ static inline int motus_choose_transform(const MotusInterMb *in, const MotusLeve
         motus_store_block8(mb, coef, q, cbp >> q & 1 ? &levels[q] : NULL, choice);
     for (int y = 0; y < 16; y++) memcpy(rec + y * rec_stride, luma + 16 * y, 16);
     return 1;
-}
-
-// Gives a complete trial the 8x8 transform if it has a choice and costs less with it.
-static inline void motus_trial_transform(const MotusInterMb *in, const MotusLevelChoice *choice,
-                                         MotusTrial *trial) {
-    if (!in->quant8 || trial->bits > MOTUS_MB_BITS_LIMIT) return;
-    motus_choose_transform(in, choice, in->quant8, &trial->mb, &trial->coef, trial->luma,
-                           MOTUS_LUMA_STRIDE, trial->luma_bits, &trial->cost);
 }
 
 #endif

@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "dct/dct_mb_core.h"
+#include "encoder/analyse/predict_core.h"
 #include "encoder/levels/levels_core.h"
-#include "encoder/mb/predict_core.h"
 
 // An MB is coded as I_PCM if its estimated size exceeds this limit: macroblock_layer() may not
 // exceed 3,200 bits (A.3.1), and I_PCM takes about 3,085. The margin covers what later passes

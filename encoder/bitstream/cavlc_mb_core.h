@@ -92,7 +92,7 @@ MOTUS_HD void motus_put_mvd(MotusBits *bits, const MotusMbSyntax *s) {
     MotusMv mvd[16];
     for (int q = 0; q < 4 && s->refs > 1; q++)
         if (motus_has_ref(s->mb, q)) motus_put_ref(bits, s->refs, s->mb->ref[0][q]);
-    int n = motus_mb_mvd(s->mb, &s->neighbours, s->refs, mvd);
+    int n = motus_mb_mvd(s->mb, &s->neighbours, mvd);
     for (int i = 0; i < n; i++) {
         motus_bits_se(bits, mvd[i].x);
         motus_bits_se(bits, mvd[i].y);

@@ -56,7 +56,7 @@ __global__ void __launch_bounds__(THREADS) finalize_kernel(MotusFinalizeCuda s) 
         MotusNeighbours neighbours =
             motus_neighbours(s.mb, s.mb_width, i % s.mb_width, i / s.mb_width, first);
         if (B)
-            motus_mb_finalize_b(mb, &neighbours, motus_direct_from(&s.direct, i));
+            motus_mb_finalize_b(mb, &neighbours, &s.direct, i);
         else
             motus_mb_finalize_skip(mb, &neighbours, MANY ? s.refs : 1);
         if (s.kept) s.kept[i] = motus_mv_to_keep(mb, s.searched[i], MANY ? s.refs : 1, s.span);

@@ -130,8 +130,8 @@ MOTUS_HD int motus_ref_bits(int refs, int ref) {
 // all MBs of a picture may be finalized at once. refs: of the slice.
 MOTUS_HD void motus_mb_finalize_skip(MotusMb *mb, const MotusNeighbours *neighbours, int refs) {
     if (mb->type > MOTUS_MB_P_16x16 || mb->cbp) return;
-    const int skip = motus_mv_equal(mb->mv[0], motus_mb_skip_mv(neighbours, refs)) &&
-                     !(refs > 1 && mb->ref[0][0]);
+    const int skip =
+        motus_mv_equal(mb->mv[0], motus_mb_skip_mv(neighbours)) && !(refs > 1 && mb->ref[0][0]);
     mb->type = (uint8_t)(skip ? MOTUS_MB_P_SKIP : MOTUS_MB_P_16x16);
 }
 
@@ -153,16 +153,16 @@ MOTUS_HD void motus_mb_context_residual(MotusMbContext *context, const MotusMb *
         (uint8_t)(mb->type == MOTUS_MB_I_PCM ? 7 : (luma != 0) | (cb != 0) << 1 | (cr != 0) << 2);
 }
 
-// Sets what CABAC needs of a finalized MB of an I or P slice. refs: of the slice.
+// Sets what CABAC needs of a finalized MB of an I or P slice.
 MOTUS_HD void motus_mb_context_set(MotusMbContext *context, const MotusMb *mb,
                                    const MotusMbCoef *coef, const MotusNeighbours *neighbours,
-                                   int qp_delta, int refs) {
+                                   int qp_delta) {
     const MotusMv none = {0, 0};
     MotusPartition parts[16];
     MotusMv mvd[16];
     for (int blk = 0; blk < 16; blk++) context->mvd[blk] = none;
     const int n = mb->type == MOTUS_MB_P_SKIP ? 0 : motus_mb_partitions(mb, parts);
-    if (n) motus_mb_mvd(mb, neighbours, refs, mvd);
+    if (n) motus_mb_mvd(mb, neighbours, mvd);
     for (int i = 0; i < n; i++)
         for (int y = parts[i].y; y < parts[i].y + parts[i].height; y++)
             for (int x = parts[i].x; x < parts[i].x + parts[i].width; x++)
@@ -212,7 +212,7 @@ MOTUS_HD MotusMv motus_b_mvd(const MotusMb *mb, const MotusNeighbours *neighbour
                              int list) {
     const MotusPartition part = motus_b_partition(mb, q);
     const MotusMv mv = list ? mb->mv1[q] : mb->mv[4 * part.y + part.x],
-                  predictor = motus_b_mvp(mb, neighbours, &part, list);
+                  predictor = motus_mb_mvp(mb, neighbours, &part, list);
     MotusMv mvd;
     mvd.x = (int16_t)(mv.x - predictor.x);
     mvd.y = (int16_t)(mv.y - predictor.y);

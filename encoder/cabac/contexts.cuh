@@ -28,7 +28,7 @@ __device__ Part part_with(const MotusMb *mb, int x, int y) {
               mode = type <= MOTUS_MB_P_16x16  ? (int)MOTUS_MODE_16x16
                      : type == MOTUS_MB_P_16x8 ? (int)MOTUS_MODE_16x8
                      : type == MOTUS_MB_P_8x16 ? (int)MOTUS_MODE_8x16
-                                               : motus_sub_mode(mb->sub_type[y / 2 * 2 + x / 2]),
+                                               : MOTUS_MODE_8x8 + mb->sub_type[y / 2 * 2 + x / 2],
               in_x = X >> 2 * mode & 3, in_y = Y >> 2 * mode & 3;
     return {mode, x & in_x, y & in_y, 4 - in_x};
 }
@@ -53,7 +53,7 @@ __device__ MotusMvCell cell_at(const MotusMb *inside, const MotusNeighbours &n, 
     return {mb->mv[blk], MOTUS_CELL_INTER + (many ? mb->ref[0][motus_8x8_of(blk)] : 0)};
 }
 
-// Returns the mvd of block (x, y) of an inter MB, whose predictor equals that of motus_mvp_ref.
+// Returns the mvd of block (x, y) of an inter MB, whose predictor equals motus_mb_mvp.
 __device__ MotusMv mvd_at(const Job &job, int i, int x, int y) {
     const MotusMb *mb = &job.in.slice.mb[i];
     const MotusNeighbours n = neighbours_of(job, i);
@@ -69,7 +69,7 @@ __device__ MotusMv mvd_at(const Job &job, int i, int x, int y) {
                                                          : MotusMvCell{{0, 0}, MOTUS_CELL_NONE};
     const MotusMv mv = mb->mv[blk], predictor = side.state == MOTUS_CELL_INTER + ref
                                                     ? side.mv
-                                                    : motus_mvp_of_ref(a, b, c, ref);
+                                                    : motus_mvp(a, b, c, MOTUS_MODE_16x16, 0, ref);
     return {(int16_t)(mv.x - predictor.x), (int16_t)(mv.y - predictor.y)};
 }
 

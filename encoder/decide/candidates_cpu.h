@@ -3,7 +3,8 @@
 #ifndef ENCODER_DECIDE_CANDIDATES_CPU_H
 #define ENCODER_DECIDE_CANDIDATES_CPU_H
 
-#include "encoder/analyse/b_choice_cpu.h"
+#include "encoder/analyse/b.h"
+#include "encoder/analyse/predict_cpu.h"
 #include "encoder/decide/intra_pass_cpu.h"
 
 // Gets the whole-sample MVs and costs of MB i in reference k.
@@ -55,7 +56,7 @@ static inline void add_p_candidates(const Pass *pass, int i, int ref, uint64_t b
         motus_satd_mb(found->satd[found->n], src.plane[0], src.stride[0], &pass->job->ref[ref],
                       16 * x, 16 * y, mv);
         for (int blk = 0; max_y < MOTUS_MAX_MV_Y && blk < 16; blk++)
-            if (!motus_refresh_row_allows(max_y, blk >> 2, mv.y))
+            if (motus_refresh_row_mv_y(max_y, blk >> 2, mv.y) != mv.y)
                 found->satd[found->n][blk] = MOTUS_REFRESH_SATD;
         found->ref[found->n] = (uint8_t)ref;
         found->mv[found->n++] = mv;
@@ -118,7 +119,7 @@ static inline void find_b_candidates(const Pass *pass, int i, MotusBCandidates *
         get_motion(pass, ref, i, &motion[ref]);
         in.centre[ref] = b->motion[ref].centre[i];
     }
-    motus_b_candidates(&in, motion, found);
+    MOTUS_ISA(motus_b).candidates(&in, motion, found);
 }
 
 // True if MB (x, y) is searched before the round, whose first phases see it as a neighbour that is

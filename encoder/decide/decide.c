@@ -3,7 +3,9 @@
 #include "encoder/decide/decide.h"
 
 #include "common/threads.h"
-#include "encoder/analyse/rd_refine_cpu.h"
+#include "encoder/analyse/b.h"
+#include "encoder/analyse/inter.h"
+#include "encoder/analyse/transform8_cpu.h"
 #include "encoder/decide/candidates_cpu.h"
 
 // ---- Intra --------------------------------------------------------------------------------------
@@ -163,9 +165,10 @@ static void decide_p_mb(const Pass *pass, const MotusInterMb *in, int i) {
     MotusCandidates *found = &pic->candidates[i].p;
     const MotusTrial *best = &scratch.trial[0];
     pic->satd[i] = 0;
-    if (!motus_decide_skip(in, effort, &pass->levels, &scratch)) {
+    if (!MOTUS_ISA(motus_inter).skip(in, effort, &pass->levels, &scratch)) {
         if (!has_first_guess(pass, in->x, in->y)) find_p_candidates(pass, i, found);
-        best = motus_decide_types(in, found, effort, &pass->levels, &scratch, &pic->satd[i]);
+        best =
+            MOTUS_ISA(motus_inter).types(in, found, effort, &pass->levels, &scratch, &pic->satd[i]);
     }
     keep_inter(pass, best, i);
 }
@@ -178,11 +181,11 @@ static void decide_b_mb(const Pass *pass, const MotusInterMb *in, int i) {
     MotusBCandidates *found = pic->candidates[i].b;
     const MotusTrial *best = &scratch.trial[0];
     pic->satd[i] = 0;
-    if (!motus_b_decide_skip(in, motus_direct_from(&pass->job->direct, i), effort, &pass->levels,
-                             pass->refine, &scratch)) {
+    if (!MOTUS_ISA(motus_b).skip(in, &pass->job->direct, i, effort, &pass->levels, pass->refine,
+                                 &scratch)) {
         if (!has_first_guess(pass, in->x, in->y)) find_b_candidates(pass, i, found);
-        best = motus_b_decide_types(in, found, effort, &pass->levels, pass->refine, &scratch,
-                                    &pic->satd[i]);
+        best = MOTUS_ISA(motus_b).types(in, found, effort, &pass->levels, pass->refine, &scratch,
+                                        &pic->satd[i]);
     }
     keep_inter(pass, best, i);
 }
@@ -193,7 +196,8 @@ static int guess_b_skip(const Pass *pass, int i) {
     if (!job->skips_first) return 0;
     const MotusInterMb in = inter_mb(pass, i);
     MotusTrial trial;
-    if (!motus_b_skip_is_sure(&in, &job->direct.fixed[i], &job->effort, &pass->levels, &trial))
+    if (!MOTUS_ISA(motus_b).skip_is_sure(&in, &job->direct.fixed[i], &job->effort, &pass->levels,
+                                         &trial))
         return 0;
     pass->pic->mbs.mb[i] = trial.mb;
     return 1;
@@ -205,8 +209,9 @@ static void refine_mvs(const Pass *pass, const MotusInterMb *in, int i, int now)
     const int most = pass->job->effort.rd_mvs;
     MotusResidual residual;
     MotusTrial trial;
-    if (!most || !motus_rd_refine(in, &pass->levels, most, &pic->mb_inter[i], pic->inter_cost[i],
-                                  &residual, &trial))
+    if (!most || !MOTUS_ISA(motus_inter)
+                      .refine(in, &pass->levels, most, &pic->mb_inter[i], pic->inter_cost[i],
+                              &residual, &trial))
         return;
     keep_inter(pass, &trial, i);
     note_decision(pass, i, now);

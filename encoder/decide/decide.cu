@@ -4,7 +4,7 @@
 // launches a picture, of which the first round's may overlap.
 // Intra MBs: decide_estimate.cu and decide_intra.cu.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "encoder/analyse/inter_team_warp.cuh"
+#include "encoder/analyse/inter_warp.cuh"
 #include "encoder/decide/decide_pass.cuh"
 
 using namespace motus_decide;
@@ -128,7 +128,7 @@ __global__ void __launch_bounds__(32 * WARPS)
     for (int v = lane >> 4; v - (lane >> 4) < n; v += 2) { // two MVs at a time, a lane a 4x4 block
         const int ref = KIND == P_MANY ? (int)motus_lanes_shuffle((uint32_t)listed.ref, v) : 0;
         const MotusMv its = motus_mv_of_word(motus_lanes_shuffle(mv, v));
-        const int allowed = motus_refresh_row_allows(in.max_mv_y, lane >> 2 & 3, its.y);
+        const int allowed = motus_refresh_row_mv_y(in.max_mv_y, lane >> 2 & 3, its.y) == its.y;
         const uint32_t satd = motus_team_satd(&in, ref, its);
         if (v < n) found->satd[v][lane & 15] = (uint16_t)(allowed ? satd : MOTUS_REFRESH_SATD);
     }
@@ -177,7 +177,7 @@ __global__ void __launch_bounds__(32 * TEAM, RESIDENT / TEAM)
                   const Turn turn) {
     __shared__ MotusInterTeam team;
     __shared__ MotusTrialCoefs coefs[TEAM];
-    __shared__ MotusTransformShared eights[BOTH ? TEAM : 1];
+    __shared__ MotusTransformShared transforms[BOTH ? TEAM : 1];
     const MotusPictureStateCuda &w = pass.pic;
     if (turn.first && !turn.phase)
         motus_wait_for_predecessor(); // candidates are written, also for launches that begin early
@@ -200,12 +200,12 @@ __global__ void __launch_bounds__(32 * TEAM, RESIDENT / TEAM)
     const MotusCandidates *found = &w.candidates[i];
     MotusTeamLane own;
     uint32_t satd;
-    motus_team_begin(&own, found, in.refs, &team.choose.choice, &team.of.sums, warp, TEAM);
+    motus_team_begin(&own, found, in.refs, &team.choice, &team.sums, warp, TEAM);
     if (turn.first) motus_wait_for_predecessor(); // the neighbours are decided
-    const MotusTeamEdge edge = motus_team_edge(&in.neighbours, in.refs);
+    const MotusEdge edge = motus_edge(&in.neighbours, in.refs, 1);
     const MotusTrial *best =
         motus_team_decide(&in, own, &edge, found, &pass.effort, &levels, &team, coefs,
-                          BOTH ? eights : nullptr, warp, TEAM, SHARES, &satd);
+                          BOTH ? transforms : nullptr, warp, TEAM, SHARES, &satd);
     if (warp == 0) {
         copy(&w.coef[i], &best->coef);
         if (motus_lane() == 0) {

@@ -3,7 +3,7 @@
 // warp an MB. decide_kernel: the MBs of one phase, a block of four warps each, 13 KiB of shared
 // memory. The 8x8 transform and intra MBs are those of P pictures.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "encoder/analyse/b_team_warp.cuh"
+#include "encoder/analyse/b_warp.cuh"
 #include "encoder/decide/decide_pass.cuh"
 
 using namespace motus_decide;
@@ -115,7 +115,7 @@ __global__ void __launch_bounds__(32 * MOTUS_B_WARPS, SM_WARPS / MOTUS_B_WARPS)
     constexpr int SETS = KIND == B_MANY ? MOTUS_B_SETS : 1;
     __shared__ MotusBTeam team;
     __shared__ MotusTrialCoefs coefs[MOTUS_B_WARPS];
-    __shared__ MotusTransformShared eights[BOTH ? MOTUS_B_WARPS : 1];
+    __shared__ MotusTransformShared transforms[BOTH ? MOTUS_B_WARPS : 1];
     __shared__ MotusBCandidates found[SETS];
     const MotusPictureStateCuda &w = pass.pic;
     if (!is_first || !phase) motus_wait_for_predecessor(); // candidates are written
@@ -132,15 +132,15 @@ __global__ void __launch_bounds__(32 * MOTUS_B_WARPS, SM_WARPS / MOTUS_B_WARPS)
     MotusInterMb in = inter_mb<KIND>(pass, inter, x, y);
     for (int set = 0; set < SETS && warp == MOTUS_B_WARPS - 1; set++) // beside B_Skip
         copy(&found[set], candidates_of(w, i) + set);
-    const MotusDirectFrom from = motus_direct_from(&direct, i);
     if (is_first) motus_wait_for_predecessor(); // the neighbours are decided
     in.neighbours = motus_neighbours(w.mb, w.mb_width, x, y, first);
     const MotusLevelChoice levels = level_choice<CABAC>(pass, pass.effort.levels);
     in.costs = levels.costs;
     if (BOTH) in.quant8 = &w.quant8[in.qp->luma.qp];
     uint32_t satd;
-    const MotusTrial *best = motus_b_team_decide(&in, found, from, &pass.effort, &levels, &team,
-                                                 coefs, BOTH ? eights : nullptr, warp, &satd);
+    const MotusTrial *best =
+        motus_b_team_decide(&in, found, &direct, i, &pass.effort, &levels, &team, coefs,
+                            BOTH ? transforms : nullptr, warp, &satd);
     if (warp == 0) {
         copy(&w.coef[i], &best->coef);
         if (motus_lane() == 0) {

@@ -72,13 +72,13 @@ MOTUS_HD void motus_b_first_guess(MotusMb *mb, const MotusBCandidates *found) {
         memset((char *)mb + 4 * i, 0, 4);
     motus_lanes_sync();
     for (int q = motus_lane(); q < 4; q += MOTUS_LANES)
-        motus_set_8x8(mb, q, best, ref, motus_b_mv(found, 0, best, 0),
-                      motus_b_mv(found, 0, best, 1));
+        motus_set_8x8(mb, q, best, ref, motus_b_found_mv(found, 0, best, 0),
+                      motus_b_found_mv(found, 0, best, 1));
     if (motus_lane() == 0) mb->type = MOTUS_MB_P_16x16;
 }
 
 // True if B_Skip of a B picture's MBs is tried before anything else: MBs that take it whatever
-// their neighbours are (motus_b_skip_is_sure) are neither searched nor decided in a phase, and
+// their neighbours are (MotusBOps.skip_is_sure) are neither searched nor decided in a phase, and
 // neighbours see them as skipped from the first phase on. Needs direct prediction without
 // neighbours, one round and a motion field that no other search reads. refs: of list 0.
 MOTUS_HD int motus_tries_skips_first(const MotusDirectSource *direct, int refs,

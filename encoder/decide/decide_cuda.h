@@ -36,8 +36,8 @@ typedef struct MotusPictureStateCuda {
     int mb_width, mb_height, n_mb;
     int lambda; // MotusLambda, set per picture
     // The next two are set per picture; motus_picture_state_cuda_place sets what is possible.
-    int teams; // MBs per block of the intra wavefront; 1 if nothing else runs beside it
-    int early; // 1: launches may begin early (common/cuda_call.cuh), if nothing else runs
+    int block_mbs; // MBs per block of the intra wavefront; 1 if nothing else runs beside it
+    int early;     // 1: launches may begin early (common/cuda_call.cuh), if nothing else runs
     const uint8_t *src[3];
     uint8_t *rec[3];
     ptrdiff_t src_stride[3], rec_stride[3];
@@ -74,9 +74,9 @@ cudaError_t motus_picture_state_cuda_place(MotusPictureStateCuda *pic, void *mem
                                            int mb_height);
 
 // Load the kernels of which a picture uses one or another, before the first picture: loading one
-// blocks until the device is idle. *teams: MBs per block that fit in shared memory. *early: 1 if
-// this build and the device can launch early.
-cudaError_t motus_intra_cuda_prepare(int *teams);
+// blocks until the device is idle. *block_mbs: MBs per block that fit in shared memory. *early: 1
+// if this build and the device can launch early.
+cudaError_t motus_intra_cuda_prepare(int *block_mbs);
 cudaError_t motus_decide_cuda_prepare(int *early);
 
 // Records the end of a stage, if stages are timed.

@@ -164,7 +164,7 @@ template <class T> cudaError_t prepare(Kernel kernel) {
 
 // Launches a kernel with T of shared memory a warp.
 template <class T> cudaError_t launch(const Pass &pass, Kernel kernel, cudaStream_t stream) {
-    const int warps = pass.pic.teams > 1 ? warps_of_block<T>() : 1,
+    const int warps = pass.pic.block_mbs > 1 ? warps_of_block<T>() : 1,
               blocks = (motus_min(pass.pic.n_mb, MOST_WARPS) + warps - 1) / warps;
     return motus_launch(pass.pic.early, blocks, 32 * warps, warps * sizeof(T), stream, kernel,
                         pass);

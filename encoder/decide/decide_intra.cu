@@ -13,23 +13,23 @@ using namespace motus_decide;
 
 namespace {
 
-constexpr int MOST_TEAMS = 5; // of a block; they take all registers of an SM
+constexpr int MOST_BLOCK_MBS = 5; // of a block; they take all registers of an SM
 
-// Threads of a team. EIGHT: it evaluates Intra8x8.
-__host__ __device__ constexpr int team_threads(bool eight) {
-    return 32 * (eight ? (int)MOTUS_INTRA8_ROLES : (int)MOTUS_INTRA_ROLES);
+// Threads of a team. INTRA8: it evaluates Intra8x8.
+__host__ __device__ constexpr int team_threads(bool intra8) {
+    return 32 * (intra8 ? (int)MOTUS_INTRA8_ROLES : (int)MOTUS_INTRA_ROLES);
 }
 
-// Returns how many of these teams take the place of `teams` without Intra8x8.
-__host__ __device__ constexpr int teams_of(int teams, bool eight) {
-    return eight && teams > 1
-               ? teams * MOTUS_INTRA_ROLES / MOTUS_INTRA8_ROLES + (teams == MOST_TEAMS)
-               : teams;
+// Returns the MBs of a block of such teams, in the place of `mbs` without Intra8x8.
+__host__ __device__ constexpr int block_mbs_of(int mbs, bool intra8) {
+    return intra8 && mbs > 1
+               ? mbs * MOTUS_INTRA_ROLES / MOTUS_INTRA8_ROLES + (mbs == MOST_BLOCK_MBS)
+               : mbs;
 }
 
 // Shared memory of a team.
-template <bool EIGHT> struct IntraTeam {
-    std::conditional_t<EIGHT, MotusIntra8Team, MotusIntraTeam> team;
+template <bool INTRA8> struct IntraTeam {
+    std::conditional_t<INTRA8, MotusIntra8Team, MotusIntraTeam> team;
     alignas(16) uint8_t luma[256], chroma[2][64]; // the source
     MotusQp qp;
     int at; // in the list
@@ -37,14 +37,14 @@ template <bool EIGHT> struct IntraTeam {
 
 // Copies the MB's source and quantizers to shared memory, before its neighbours are done. t: thread
 // of the team.
-template <bool EIGHT> __device__ void fetch_source(IntraTeam<EIGHT> *s, MotusIntraMb *in, int t) {
+template <bool INTRA8> __device__ void fetch_source(IntraTeam<INTRA8> *s, MotusIntraMb *in, int t) {
     const MotusMbSource from = in->src;
     const int c = t >> 4 & 1, row = t >> 1 & 7;
     const uint8_t *chroma =
         c ? from.plane[2] + row * from.stride[2] : from.plane[1] + row * from.stride[1];
     if (t < 64)
         copy4(s->luma + 4 * t, from.plane[0] + (t >> 2) * from.stride[0] + 4 * (t & 3));
-    else if (!EIGHT || t < 96)
+    else if (!INTRA8 || t < 96)
         copy4(s->chroma[c] + 8 * row + 4 * (t & 1), chroma + 4 * (t & 1));
     static_assert(sizeof(MotusQp) % 4 == 0, "whole words");
     if (t < (int)(sizeof(MotusQp) / 4))
@@ -69,70 +69,71 @@ __device__ void release(uint8_t *to, uint32_t v) {
 // Blocks a warp until MB i's neighbours on the list are done, a lane each. Acquiring empties the
 // SM's L1 cache: beside other teams only the last read does it; a team alone acquires with every
 // read.
-template <int TEAMS> __device__ void wait_for_neighbours(const MotusPictureStateCuda &w, int i) {
+template <int BLOCK_MBS>
+__device__ void wait_for_neighbours(const MotusPictureStateCuda &w, int i) {
     const int at = motus_lane() < 4 ? neighbour_of(w, i, motus_lane()) : -1;
     volatile const uint8_t *state = w.listed + at;
-    if (TEAMS == 1 && at >= 0)
+    if (BLOCK_MBS == 1 && at >= 0)
         while (acquire(w.listed + at) == LISTED) __nanosleep(20);
-    if (TEAMS > 1 && at >= 0 && *state != NOT_LISTED)
+    if (BLOCK_MBS > 1 && at >= 0 && *state != NOT_LISTED)
         while (*state != DONE || acquire(w.listed + at) != DONE) __nanosleep(20);
     __syncwarp();
 }
 
 // Waits for the team's other warps, at one and the same instruction.
-template <bool EIGHT> __device__ void meet(int team) {
-    asm volatile("bar.sync %0, %1;" : : "r"(team + 1), "n"(team_threads(EIGHT)) : "memory");
+template <bool INTRA8> __device__ void meet(int team) {
+    asm volatile("bar.sync %0, %1;" : : "r"(team + 1), "n"(team_threads(INTRA8)) : "memory");
 }
 
 // Waits for them where each role has its own instruction.
-template <bool EIGHT> __device__ void meet_from_roles(int team) {
-    asm volatile("barrier.sync %0, %1;" : : "r"(team + 1), "n"(team_threads(EIGHT)) : "memory");
+template <bool INTRA8> __device__ void meet_from_roles(int team) {
+    asm volatile("barrier.sync %0, %1;" : : "r"(team + 1), "n"(team_threads(INTRA8)) : "memory");
 }
 
 // Codes one warp's part of MB i, after its neighbours are done. Each role has its branch, so that
-// no warp holds what another one has prepared. TEAMS, EIGHT: of intra_kernel.
-template <int TEAMS, bool EIGHT>
+// no warp holds what another one has prepared. BLOCK_MBS, INTRA8: of intra_kernel.
+template <int BLOCK_MBS, bool INTRA8>
 __device__ void code_role(const MotusIntraMb *in, const MotusPictureStateCuda &w,
-                          decltype(IntraTeam<EIGHT>::team) *s, MotusIntraTeam *base, int i,
+                          decltype(IntraTeam<INTRA8>::team) *s, MotusIntraTeam *base, int i,
                           int team, int warp) {
     if (warp == MOTUS_ROLE_INTRA4X4) {
         motus_intra_begin_as(in, &base->trial[0], MOTUS_MB_I_16x16);
         motus_intra_begin_as(in, &base->trial[1], MOTUS_MB_I_4x4);
         const MotusI4Mb i4 = motus_i4_prepare(in, &base->scratch[0]);
-        wait_for_neighbours<TEAMS>(w, i);
-        meet_from_roles<EIGHT>(team); // source and trials are written, the neighbours are done
+        wait_for_neighbours<BLOCK_MBS>(w, i);
+        meet_from_roles<INTRA8>(team); // source and trials are written, the neighbours are done
         motus_intra_role4x4(in, base, &i4);
         return;
     }
-    if constexpr (EIGHT) {
+    if constexpr (INTRA8) {
         if (warp == MOTUS_ROLE_INTRA8X8) {
             const MotusI8Mb i8 = motus_intra8_begin(in, &w.quant8[in->qp->luma.qp], s);
-            meet_from_roles<EIGHT>(team); // as above
+            meet_from_roles<INTRA8>(team); // as above
             motus_intra_role8x8(in, s, &i8);
             return;
         }
     }
-    meet_from_roles<EIGHT>(team); // as above
+    meet_from_roles<INTRA8>(team); // as above
     motus_intra_role_whole(in, base, warp);
     if (warp != MOTUS_ROLE_CHROMA) return;
-    if constexpr (EIGHT) motus_intra_copy_chroma(&s->trial, &base->trial[0]);
+    if constexpr (INTRA8) motus_intra_copy_chroma(&s->trial, &base->trial[0]);
     store_chroma(&base->trial[0], in->rec);
 }
 
-// Codes the MBs of the list. TEAMS: of a block, without Intra8x8 (teams_of); one alone may have
-// more registers. CABAC: of level_choice. EIGHT: Intra8x8 is evaluated.
-template <int TEAMS, bool CABAC, bool EIGHT>
-__global__ void __launch_bounds__(teams_of(TEAMS, EIGHT) * team_threads(EIGHT), TEAMS > 1 ? 1
-                                                                                : EIGHT   ? 3
-                                                                                          : 4)
-    intra_kernel(const __grid_constant__ Pass pass) {
+// Codes the MBs of the list. BLOCK_MBS: of a block, without Intra8x8 (block_mbs_of); one alone may
+// have more registers. CABAC: of level_choice. INTRA8: Intra8x8 is evaluated.
+template <int BLOCK_MBS, bool CABAC, bool INTRA8>
+__global__ void __launch_bounds__(block_mbs_of(BLOCK_MBS, INTRA8) * team_threads(INTRA8),
+                                  BLOCK_MBS > 1 ? 1
+                                  : INTRA8      ? 3
+                                           : 4) intra_kernel(const __grid_constant__ Pass pass) {
     extern __shared__ uint4 memory[];
     const MotusPictureStateCuda &w = pass.pic;
-    constexpr int THREADS = team_threads(EIGHT);
+    constexpr int THREADS = team_threads(INTRA8);
     const int team = (int)threadIdx.x / THREADS, t = (int)threadIdx.x % THREADS, warp = t / 32;
-    IntraTeam<EIGHT> *s = reinterpret_cast<IntraTeam<EIGHT> *>(memory) + team;
+    IntraTeam<INTRA8> *s = reinterpret_cast<IntraTeam<INTRA8> *>(memory) + team;
     MotusIntraTeam *base;
-    if constexpr (EIGHT)
+    if constexpr (INTRA8)
         base = &s->team.team;
     else
         base = &s->team;
@@ -140,18 +141,18 @@ __global__ void __launch_bounds__(teams_of(TEAMS, EIGHT) * team_threads(EIGHT), 
     if (pass.typed && !w.flags[MOTUS_FLAG_WANTS_PCM]) return;
     for (;;) {
         if (t == 0) s->at = atomicAdd(&w.flags[MOTUS_FLAG_TAKEN], 1);
-        meet<EIGHT>(team); // `at` is written; all have read the last MB's shared memory
+        meet<INTRA8>(team); // `at` is written; all have read the last MB's shared memory
         if (s->at >= w.flags[MOTUS_FLAG_LISTED]) return;
         const int i = w.list[s->at];
         const MotusLevelChoice levels = intra_choice<CABAC>(pass, pass.effort.intra_levels);
         MotusIntraMb in = intra_mb(pass, &levels, i % w.mb_width, i / w.mb_width);
         fetch_source(s, &in, t);
-        meet<EIGHT>(team); // quantizers are written
-        code_role<TEAMS, EIGHT>(&in, w, &s->team, base, i, team, warp);
-        meet<EIGHT>(team); // all parts are written
+        meet<INTRA8>(team); // quantizers are written
+        code_role<BLOCK_MBS, INTRA8>(&in, w, &s->team, base, i, team, warp);
+        meet<INTRA8>(team); // all parts are written
         if (warp) continue;
         const MotusTrial *best;
-        if constexpr (EIGHT)
+        if constexpr (INTRA8)
             best = motus_intra_join(&in, base, &s->team);
         else
             best = motus_intra_join(&in, base, nullptr);
@@ -169,9 +170,10 @@ __global__ void __launch_bounds__(teams_of(TEAMS, EIGHT) * team_threads(EIGHT), 
 using Kernel = void (*)(Pass);
 
 // Chooses the kernel.
-template <bool CABAC> Kernel kernel_of(bool eight, bool alone) {
-    if (eight) return alone ? intra_kernel<1, CABAC, true> : intra_kernel<MOST_TEAMS, CABAC, true>;
-    return alone ? intra_kernel<1, CABAC, false> : intra_kernel<MOST_TEAMS, CABAC, false>;
+template <bool CABAC> Kernel kernel_of(bool intra8, bool alone) {
+    if (intra8)
+        return alone ? intra_kernel<1, CABAC, true> : intra_kernel<MOST_BLOCK_MBS, CABAC, true>;
+    return alone ? intra_kernel<1, CABAC, false> : intra_kernel<MOST_BLOCK_MBS, CABAC, false>;
 }
 
 } // namespace
@@ -182,17 +184,18 @@ template <bool CABAC> Kernel kernel_of(bool eight, bool alone) {
 // meanwhile. A P picture has many chains.
 cudaError_t motus_decide::code_listed(const Pass &pass, cudaStream_t stream) {
     const MotusPictureStateCuda &w = pass.pic;
-    const bool eight = w.transform_8x8, alone = w.teams == 1;
+    const bool intra8 = w.transform_8x8, alone = w.block_mbs == 1;
     const int taken = pass.slice_type ? (alone ? 256 : motus_clip(12, 160, w.n_mb / 300))
                       : alone         ? 3 * motus_min(w.mb_height, 85)
                       : w.slice_first ? motus_min(w.mb_height, 256)
                                       : motus_min(w.mb_height, (w.mb_width + 1) / 2) + 4;
     // Typed MBs are coded again only for I_PCM: then small blocks, which rarely have work.
-    const int teams = pass.typed ? 1 : teams_of(w.teams, eight),
-              blocks = (motus_min(taken, w.n_mb) + teams - 1) / teams;
-    const size_t bytes = eight ? sizeof(IntraTeam<true>) : sizeof(IntraTeam<false>);
-    const Kernel kernel = w.costs ? kernel_of<true>(eight, alone) : kernel_of<false>(eight, alone);
-    return motus_launch(w.early, blocks, teams * team_threads(eight), teams * bytes, stream, kernel,
+    const int mbs = pass.typed ? 1 : block_mbs_of(w.block_mbs, intra8),
+              blocks = (motus_min(taken, w.n_mb) + mbs - 1) / mbs;
+    const size_t bytes = intra8 ? sizeof(IntraTeam<true>) : sizeof(IntraTeam<false>);
+    const Kernel kernel =
+        w.costs ? kernel_of<true>(intra8, alone) : kernel_of<false>(intra8, alone);
+    return motus_launch(w.early, blocks, mbs * team_threads(intra8), mbs * bytes, stream, kernel,
                         pass);
 }
 
@@ -204,22 +207,23 @@ cudaError_t motus_decide::code_intra(const Pass &pass, cudaStream_t stream) {
     return status == cudaSuccess ? code_listed(pass, stream) : status;
 }
 
-extern "C" cudaError_t motus_intra_cuda_prepare(int *teams) {
+extern "C" cudaError_t motus_intra_cuda_prepare(int *block_mbs) {
     int device = 0, bytes = 0;
     cudaError_t status = cudaGetDevice(&device);
     if (status == cudaSuccess)
         status = cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
-    *teams = motus_clip(1, MOST_TEAMS, bytes / (int)sizeof(IntraTeam<false>));
-    while (*teams > 1 && teams_of(*teams, true) * (int)sizeof(IntraTeam<true>) > bytes) --*teams;
+    *block_mbs = motus_clip(1, MOST_BLOCK_MBS, bytes / (int)sizeof(IntraTeam<false>));
+    while (*block_mbs > 1 && block_mbs_of(*block_mbs, true) * (int)sizeof(IntraTeam<true>) > bytes)
+        --*block_mbs;
     cudaFuncAttributes unused;
-    for (const bool eight : {false, true})
+    for (const bool intra8 : {false, true})
         for (const auto kernels : {kernel_of<false>, kernel_of<true>}) {
-            const int most = teams_of(*teams, eight) *
-                             (int)(eight ? sizeof(IntraTeam<true>) : sizeof(IntraTeam<false>));
+            const int most = block_mbs_of(*block_mbs, intra8) *
+                             (int)(intra8 ? sizeof(IntraTeam<true>) : sizeof(IntraTeam<false>));
             if (status == cudaSuccess)
-                status = cudaFuncGetAttributes(&unused, kernels(eight, true));
+                status = cudaFuncGetAttributes(&unused, kernels(intra8, true));
             if (status == cudaSuccess)
-                status = cudaFuncSetAttribute(kernels(eight, false),
+                status = cudaFuncSetAttribute(kernels(intra8, false),
                                               cudaFuncAttributeMaxDynamicSharedMemorySize, most);
         }
     return status;

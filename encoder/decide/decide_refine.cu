@@ -18,7 +18,7 @@ __global__ void __launch_bounds__(32 * MOTUS_RD_WARPS, SM_WARPS / MOTUS_RD_WARPS
                   int phase, int now) {
     __shared__ MotusRdTeam team;
     __shared__ MotusTrialCoefs coefs[MOTUS_RD_WARPS];
-    __shared__ MotusTransformShared eights[BOTH ? MOTUS_RD_WARPS : 1];
+    __shared__ MotusTransformShared transforms[BOTH ? MOTUS_RD_WARPS : 1];
     const MotusPictureStateCuda &w = pass.pic;
     motus_wait_for_predecessor(); // MBs of the phase are decided
     motus_let_successor_start();
@@ -33,7 +33,7 @@ __global__ void __launch_bounds__(32 * MOTUS_RD_WARPS, SM_WARPS / MOTUS_RD_WARPS
     in.costs = levels.costs;
     if (BOTH) in.quant8 = &w.quant8[in.qp->luma.qp];
     if (!motus_rd_team_refine(&in, &levels, pass.effort.rd_mvs, w.inter_cost[i], &team, coefs,
-                              BOTH ? eights : nullptr, warp))
+                              BOTH ? transforms : nullptr, warp))
         return; // the whole block
     const MotusTrial *best = &team.trial[0];
     if (warp == 0) {

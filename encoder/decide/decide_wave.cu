@@ -83,7 +83,7 @@ __device__ void code_luma(const Pass &pass, const MotusLevelChoice *levels, Luma
     MotusIntraMb in = intra_mb(pass, levels, x, y);
     const MotusMbRecon rec = in.rec;
     Wanted wanted = wanted_of<ROWS>(w, i, false);
-    const int type = w.mb[i].type, eight = SIZES == BOTH_SIZES && w.mb[i].transform_8x8;
+    const int type = w.mb[i].type, transform8 = SIZES == BOTH_SIZES && w.mb[i].transform_8x8;
     for (int k = motus_lane(); k < 64; k += 32)
         copy4(s->source + 4 * k, in.src.plane[0] + (k >> 2) * in.src.stride[0] + 4 * (k & 3));
     in.src.plane[0] = s->source, in.src.stride[0] = MOTUS_LUMA_STRIDE;
@@ -96,7 +96,7 @@ __device__ void code_luma(const Pass &pass, const MotusLevelChoice *levels, Luma
     MotusIntraPart part;
     if (type == MOTUS_MB_I_16x16)
         part = code_16x16(&in, w.mb[i].intra16x16_pred_mode, s, &place, &wanted, &w.handed[i]);
-    else if (eight)
+    else if (transform8)
         part = code_8x8(&in, &w.quant8[in.qp->luma.qp], s, &place, &wanted, &w.handed[i]);
     else // of I_PCM the result is dropped
         part = code_4x4(&in, s, &place, &wanted, &w.handed[i]);
@@ -237,8 +237,8 @@ int most_rows() { return motus_clip(1, MOST_ROWS, motus_shared_bytes() / (int)si
 // slower, where others are idle.
 cudaError_t motus_decide::code_typed(const Pass &pass, cudaStream_t stream) {
     const MotusPictureStateCuda &w = pass.pic;
-    const int rows = w.teams == 1 ? 1 : most_rows(), warps = rows * ROW_WARPS,
-              mbs = motus_min(w.teams == 1 ? 256 : motus_clip(12, 160, w.n_mb / 300), w.n_mb),
+    const int rows = w.block_mbs == 1 ? 1 : most_rows(), warps = rows * ROW_WARPS,
+              mbs = motus_min(w.block_mbs == 1 ? 256 : motus_clip(12, 160, w.n_mb / 300), w.n_mb),
               chroma_mbs =
                   pass.slice_type ? (mbs + 1) / 2 : motus_min(w.n_mb, w.mb_height * 3 / 2 + 1);
     const auto blocks_of = [](int n, int each) { return (n + each - 1) / each; };

@@ -6,7 +6,7 @@
 
 #include "encoder/analyse/b_core.h"
 #include "encoder/cabac/cabac_costs_core.h"
-#include "encoder/mb/temporal_core.h"
+#include "encoder/mb/direct_core.h"
 #include "me/search/search.h"
 #include "motus/frame.h"
 

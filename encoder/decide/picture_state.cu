@@ -74,7 +74,7 @@ extern "C" cudaError_t motus_picture_state_cuda_place(MotusPictureStateCuda *w, 
         status = cudaMemcpy((void *)w->quant8, quant8, sizeof quant8, cudaMemcpyHostToDevice);
     free(zero_runs);
     if (status == cudaSuccess) status = motus_decide_cuda_prepare(&w->early);
-    return status == cudaSuccess ? motus_intra_cuda_prepare(&w->teams) : status;
+    return status == cudaSuccess ? motus_intra_cuda_prepare(&w->block_mbs) : status;
 }
 
 extern "C" cudaError_t motus_stage_ended_cuda(const MotusPictureStateCuda *pic, MotusStage stage,

@@ -145,7 +145,7 @@ MOTUS_WARP uint32_t satd_with_flat(const int32_t minus[16], uint32_t sample) {
 
 // Parameters of an MB that do not depend on its neighbours.
 typedef struct MotusI8Mb {
-    MotusEightTables tables;
+    MotusTables8 tables;
     MotusI8Edge edge;
     int mode;             // of these four lanes, all but DC
     uint32_t rows;        // of this lane's 4x4 block of it: first bytes in `runs`, top row lowest
@@ -188,7 +188,7 @@ MOTUS_WARP MotusI8Mb motus_i8_prepare(const MotusIntraMb *in, const MotusQuant8 
     const MotusMapCosts none = {0, 0, 0, {0, 0}, 0};
     for (int i = lane; costs && i < 65; i += MOTUS_LANES)
         s->map[i] = i < 64 ? costs->map8[i] : none;
-    MotusI8Mb mb = {motus_eight_tables(quant, in->levels, MOTUS_SHARED(&s->map[0])), i8_edge(),
+    MotusI8Mb mb = {motus_tables8(quant, in->levels, MOTUS_SHARED(&s->map[0])), i8_edge(),
                     (lane >> 2) + (lane >= 4 * MOTUS_I4_DC), 0, motus_i8_mode_costs(in->levels)};
     for (int i = 0; i < 4; i++) {
         const int x = 4 * (lane & 1), y = 4 * (lane >> 1 & 1) + i;
@@ -225,13 +225,13 @@ MOTUS_WARP void i8_surroundings(MotusI8Lanes *s, const MotusIntraMb *in) {
 // Stores the trial of eight lanes in the MB.
 MOTUS_WARP void i8_keep(MotusI8Lanes *s, MotusTrial *trial, int q, uint8_t *at, int mode,
                         const MotusCoded8 *coded) {
-    const int eight = motus_lane() >> 3, k = motus_lane() & 7, x = q & 1, y = q >> 1;
+    const int group = motus_lane() >> 3, k = motus_lane() & 7, x = q & 1, y = q >> 1;
     for (int i = 0; i < 8; i += 4) {
-        const uint32_t word = motus_word_get(s->rec[eight] + 8 * k + i);
+        const uint32_t word = motus_word_get(s->rec[group] + 8 * k + i);
         motus_word_put(at + k * MOTUS_CANVAS_STRIDE + i, word);
         motus_word_put(trial->luma + (8 * y + k) * MOTUS_LUMA_STRIDE + 8 * x + i, word);
     }
-    if (coded->pays) motus_eight_store(&trial->coef, q, s->blocks.level[eight]);
+    if (coded->pays) motus_store8_warp(&trial->coef, q, s->blocks.level[group]);
     if (k >= 4) return;
     const int blk = motus_blk_at(4 * q + k);
     trial->mb.total_coeff[blk] = (uint8_t)(coded->pays ? motus_min(16, coded->n) : 0);
@@ -244,18 +244,18 @@ MOTUS_WARP void i8_keep(MotusI8Lanes *s, MotusTrial *trial, int q, uint8_t *at, 
 MOTUS_WARP void motus_i8_block(const MotusI8Mb *mb, const MotusIntraMb *in,
                                const int32_t (*minus)[16], MotusI8Lanes *s, MotusTrial *trial,
                                int q, MotusIntraPart *part) {
-    const int lane = motus_lane(), k = lane & 7, eight = lane >> 3, x = q & 1, y = q >> 1,
+    const int lane = motus_lane(), k = lane & 7, group = lane >> 3, x = q & 1, y = q >> 1,
               has = motus_intra8x8_has(q, in->has), left = s->mode[1 + y][x],
               above = s->mode[y][1 + x];
     const int predicted = left < 0 || above < 0 ? (int)MOTUS_I4_DC : motus_min(left, above);
     const ptrdiff_t stride = in->src.stride[0];
     const uint8_t *src = in->src.plane[0] + 8 * y * stride + 8 * x;
     uint8_t *at = s->canvas + MOTUS_CANVAS_ORIGIN + 8 * y * MOTUS_CANVAS_STRIDE + 8 * x,
-            *rec = s->rec[eight];
+            *rec = s->rec[group];
     uint32_t best[2];
     const uint32_t dc = i8_line(s->runs, at, has, &mb->edge);
     i8_best_modes(best, mb, in, s->runs, minus, q, has, predicted, dc);
-    const uint32_t chosen = best[eight & 1];
+    const uint32_t chosen = best[group & 1];
     const int active = chosen != UINT32_MAX, mode = active ? (int)(chosen & 15) : (int)MOTUS_I4_DC,
               row = i8_row_at(mode, k);
     for (int i = 0; i < 8; i += 4)
@@ -263,7 +263,7 @@ MOTUS_WARP void motus_i8_block(const MotusI8Mb *mb, const MotusIntraMb *in,
                        mode == MOTUS_I4_DC ? dc * 0x01010101u : motus_run_word(s->runs, row + i));
     motus_lanes_sync(); // predictions are written, all have read the modes
     const MotusCoded8 coded =
-        motus_eight_code8(&s->blocks, src, stride, rec, 8, &mb->tables, in->levels, 1);
+        motus_code8_warp(&s->blocks, src, stride, rec, 8, &mb->tables, in->levels, 1);
     uint32_t ssd = 0;
     for (int i = 0; i < 8; i += 4)
         ssd = motus_words_ssd(motus_word_get(src + k * stride + i), motus_word_get(rec + 8 * k + i),
@@ -276,7 +276,7 @@ MOTUS_WARP void motus_i8_block(const MotusI8Mb *mb, const MotusIntraMb *in,
                                  : UINT32_MAX;
     const int winner = motus_lanes_shuffle(cost, 8) < motus_lanes_shuffle(cost, 0),
               from = 8 * winner;
-    if (eight == winner) i8_keep(s, trial, q, at, mode, &coded);
+    if (group == winner) i8_keep(s, trial, q, at, mode, &coded);
     part->cost += motus_lanes_shuffle(cost, from);
     part->ssd += motus_lanes_shuffle(ssd, from);
     part->bits += motus_lanes_shuffle(bits, from);

@@ -4,12 +4,12 @@
 #ifndef ENCODER_INTRA_INTRA_BLOCKS_CPU_H
 #define ENCODER_INTRA_INTRA_BLOCKS_CPU_H
 
+#include "encoder/analyse/predict_cpu.h"
 #include "encoder/analyse/residual_cpu.h"
 #include "encoder/analyse/transform8_cpu.h"
 #include "encoder/intra/intra.h"
-#include "encoder/mb/intra4x4_cpu.h"
-#include "encoder/mb/intra8x8_cpu.h"
-#include "encoder/mb/predict_cpu.h"
+#include "encoder/intra/intra4x4_cpu.h"
+#include "encoder/intra/intra8x8_cpu.h"
 
 // Returns the index of the smallest of n costs, the first of equals. UINT32_MAX stands for a mode
 // that is not allowed.

@@ -7,47 +7,36 @@
 
 #define MAX_ROWS (MOTUS_MAX_SIZE / 16)
 
-// Lists the partitions of an MB. Direct MBs have one per 8x8 block if their MVs differ.
-static int list_partitions(const MotusMb *mb, int slice_type, MotusPartition parts[16]) {
-    if (slice_type != MOTUS_SLICE_B || !motus_is_direct(mb)) return motus_mb_partitions(mb, parts);
-    int same = 1;
-    for (int q = 0; q < 4; q++) {
-        parts[q] = motus_partition_at(MOTUS_MODE_8x8, 0, 2 * (q & 1), q & 2);
-        same &= motus_mv_equal(mb->mv[4 * parts[q].y + parts[q].x], mb->mv[0]) &&
-                motus_mv_equal(mb->mv1[q], mb->mv1[0]);
-    }
-    return same ? motus_mb_partitions(mb, parts) : 4;
-}
-
-// Lists the MVs of a partition of MB (x, y), one per list. Returns their number.
-static int list_partition(const MotusCodedMbs *mbs, const MotusRefDistances *distances, int x,
-                          int y, const MotusPartition *p, MotusCodedMv *mvs) {
-    const MotusMb *mb = mbs->mb + (ptrdiff_t)y * mbs->mb_width + x;
-    const int blk = 4 * p->y + p->x, q = motus_8x8_of(blk), is_b = mbs->slice_type == MOTUS_SLICE_B,
-              ref = mbs->refs > 1 ? mb->ref[0][q] : 0;
-    int n = 0;
-    for (int list = 0; list <= is_b; list++) {
-        if (is_b && !motus_pred_uses(mb->pred[q], list)) continue;
-        mvs[n++] = (MotusCodedMv){.x = (uint16_t)(16 * x + 4 * p->x),
-                                  .y = (uint16_t)(16 * y + 4 * p->y),
-                                  .width = (uint8_t)(4 * p->width),
-                                  .height = (uint8_t)(4 * p->height),
-                                  .skip = mb->type == MOTUS_MB_P_SKIP,
-                                  .list = (uint8_t)list,
-                                  .mv = list ? mb->mv1[q] : mb->mv[blk],
-                                  .distance = distances->to[list][list ? 0 : ref]};
-    }
-    return n;
-}
-
-// Lists the MVs of MB (x, y). Returns their number.
+// Lists the MVs of MB (x, y): of each partition one per list. Direct MBs have a partition per 8x8
+// block if their MVs differ. Returns their number.
 static int list_mb(const MotusCodedMbs *mbs, const MotusRefDistances *distances, int x, int y,
                    MotusCodedMv mvs[16]) {
     const MotusMb *mb = mbs->mb + (ptrdiff_t)y * mbs->mb_width + x;
+    const int is_b = mbs->slice_type == MOTUS_SLICE_B;
     MotusPartition parts[16];
-    const int n_parts = list_partitions(mb, mbs->slice_type, parts);
-    int n = 0;
-    for (int k = 0; k < n_parts; k++) n += list_partition(mbs, distances, x, y, &parts[k], mvs + n);
+    int n_parts = motus_mb_partitions(mb, parts), n = 0, differ = 0;
+    for (int q = 1; q < 4; q++)
+        differ |= !motus_mv_equal(mb->mv[motus_corner_of(q)], mb->mv[0]) ||
+                  !motus_mv_equal(mb->mv1[q], mb->mv1[0]);
+    if (is_b && motus_is_direct(mb) && differ)
+        for (n_parts = 0; n_parts < 4; n_parts++)
+            parts[n_parts] = motus_partition_at(MOTUS_MODE_8x8, 0, 2 * (n_parts & 1), n_parts & 2);
+    for (int k = 0; k < n_parts; k++) {
+        const MotusPartition *p = &parts[k];
+        const int blk = 4 * p->y + p->x, q = motus_8x8_of(blk),
+                  ref = mbs->refs > 1 ? mb->ref[0][q] : 0;
+        for (int list = 0; list <= is_b; list++) {
+            if (is_b && !motus_pred_uses(mb->pred[q], list)) continue;
+            mvs[n++] = (MotusCodedMv){.x = (uint16_t)(16 * x + 4 * p->x),
+                                      .y = (uint16_t)(16 * y + 4 * p->y),
+                                      .width = (uint8_t)(4 * p->width),
+                                      .height = (uint8_t)(4 * p->height),
+                                      .skip = mb->type == MOTUS_MB_P_SKIP,
+                                      .list = (uint8_t)list,
+                                      .mv = list ? mb->mv1[q] : mb->mv[blk],
+                                      .distance = distances->to[list][list ? 0 : ref]};
+        }
+    }
     return n;
 }
 

@@ -9,12 +9,6 @@
 #include "encoder/mb/deblock_core.h"
 
 #ifndef MOTUS_DEBLOCK_PICTURE
-// References of a picture's blocks.
-typedef struct Motion {
-    enum { MOTION_ONE, MOTION_REFS, MOTION_B } kind; // one; several in list 0; two lists
-    int copies;                                      // MOTION_REFS: MotusCodedMbs.copies
-} Motion;
-
 #define MOTUS_DEBLOCK_PICTURE motus_deblock_picture_c
 
 void motus_deblock_picture(MotusFrame *rec, const MotusCodedMbs *mbs) {
@@ -27,30 +21,24 @@ void motus_deblock_picture(MotusFrame *rec, const MotusCodedMbs *mbs) {
     motus_deblock_picture_c(rec, mbs);
 }
 
-// Returns bS of block k of an edge, as motus_deblock_strength_block does.
-static int strength_block(const MotusMb *mb, const MotusMb *outside, int direction, int edge, int k,
-                          Motion motion) {
-    const MotusEdgeBlocks blocks = motus_edge_blocks(mb, outside, direction, edge, k);
-    return motion.kind == MOTION_B      ? motus_deblock_b_block(&blocks)
-           : motion.kind == MOTION_REFS ? motus_deblock_refs_block(&blocks, motion.copies)
-                                        : motus_deblock_strength_block(&blocks);
-}
-
 // bS of one direction, [edge][4x4 block along it].
 typedef uint8_t Strengths[4][4];
 
 // Computes bS of one direction. outside: MB beyond edge 0; NULL: that edge is not filtered. Returns
 // 0 if all are 0.
 static int find_strengths(Strengths strengths, const MotusMb *mb, const MotusMb *outside,
-                          int direction, Motion motion) {
+                          int direction, MotusDeblockRefs refs) {
     int any = 0;
     for (int edge = 0; edge < 4; edge++) {
-        const int all = (motion.kind == MOTION_B ? motus_deblock_b_edge
-                                                 : motus_deblock_strength_edge)(mb, outside, edge);
+        const int all = motus_deblock_strength_edge(mb, outside, edge, refs.kind == MOTUS_REFS_B);
         for (int k = 0; k < 4; k++) {
-            strengths[edge][k] =
-                (uint8_t)(all >= 0 ? all : strength_block(mb, outside, direction, edge, k, motion));
-            any |= strengths[edge][k];
+            int strength = all;
+            if (all < 0) {
+                const MotusEdgeBlocks e = motus_edge_blocks(mb, outside, direction, edge, k);
+                strength = motus_deblock_strength_block(&e, refs);
+            }
+            strengths[edge][k] = (uint8_t)strength;
+            any |= strength;
         }
     }
     return any;
@@ -83,28 +71,25 @@ static void chroma_edge(uint8_t *cb, uint8_t *cr, ptrdiff_t stride, int directio
 
 #endif
 
-static int any(const uint8_t edge[4]) { return edge[0] | edge[1] | edge[2] | edge[3]; }
-
 // Filters the edges of one direction of an MB. at: its first samples; stride: luma, chroma.
 static void filter_direction(uint8_t *const at[3], const ptrdiff_t stride[2], const MotusMb *mb,
-                             const MotusMb *outside, int direction, Motion motion) {
+                             const MotusMb *outside, int direction, MotusDeblockRefs refs) {
     Strengths strengths;
-    if (!find_strengths(strengths, mb, outside, direction, motion)) return;
+    if (!find_strengths(strengths, mb, outside, direction, refs)) return;
     // From edge to edge.
     const ptrdiff_t luma_step = 4 * (direction == MOTUS_VERTICAL ? 1 : stride[0]),
                     chroma_step = 2 * (direction == MOTUS_VERTICAL ? 1 : stride[1]);
     for (int edge = 0; edge < 4; edge++) {
-        if (!any(strengths[edge])) continue;
+        const uint8_t *bs = strengths[edge];
+        if (!(bs[0] | bs[1] | bs[2] | bs[3])) continue;
         const MotusMb *p = edge == 0 ? outside : mb;
         assert(p); // bS is 0 at the picture's border
         const MotusDeblockLimits luma = motus_deblock_limits(motus_deblock_qp(p, mb, 0));
-        if (luma.alpha)
-            luma_edge(at[0] + edge * luma_step, stride[0], direction, strengths[edge], &luma);
+        if (luma.alpha) luma_edge(at[0] + edge * luma_step, stride[0], direction, bs, &luma);
         if (edge % 2) continue;
         const MotusDeblockLimits chroma = motus_deblock_limits(motus_deblock_qp(p, mb, 1));
         const ptrdiff_t to = edge * chroma_step;
-        if (chroma.alpha)
-            chroma_edge(at[1] + to, at[2] + to, stride[1], direction, strengths[edge], &chroma);
+        if (chroma.alpha) chroma_edge(at[1] + to, at[2] + to, stride[1], direction, bs, &chroma);
     }
 }
 
@@ -113,33 +98,28 @@ typedef struct Picture {
     const MotusCodedMbs *mbs;
 } Picture;
 
-// Returns the first MB that may share a filtered edge with MB i.
-static int first_beside(const MotusCodedMbs *mbs, int i) {
-    const int first = motus_slice_first(mbs->slice_first, i);
-    return mbs->apart_row && first / mbs->mb_width == mbs->apart_row ? first : 0;
-}
-
 // Filters MB (x, y). It changes the last rows of the MB above after the MB above right did, an
 // order that motus_wavefront keeps.
 static void filter_mb(void *context, int x, int y) {
     const Picture *picture = context;
     const MotusCodedMbs *mbs = picture->mbs;
     const int mb_width = mbs->mb_width;
-    const Motion motion = {mbs->slice_type == MOTUS_SLICE_B ? MOTION_B
-                           : mbs->refs > 1                  ? MOTION_REFS
-                                                            : MOTION_ONE,
-                           mbs->copies};
+    const MotusDeblockRefs refs = {mbs->slice_type == MOTUS_SLICE_B ? MOTUS_REFS_B
+                                   : mbs->refs > 1                  ? MOTUS_REFS_LIST0
+                                                                    : MOTUS_REFS_ONE,
+                                   mbs->copies};
     const MotusMb *mb = mbs->mb + y * mb_width + x;
     const MotusPlane *plane = picture->rec->plane;
     const ptrdiff_t stride[2] = {plane[0].stride, plane[1].stride};
     uint8_t *const at[3] = {plane[0].data + 16 * (y * stride[0] + x),
                             plane[1].data + 8 * (y * stride[1] + x),
                             plane[2].data + 8 * (y * stride[1] + x)};
-    const int i = y * mb_width + x, first = first_beside(mbs, i);
-    filter_direction(at, stride, mb, x > 0 && i - 1 >= first ? mb - 1 : NULL, MOTUS_VERTICAL,
-                     motion);
+    const int i = y * mb_width + x, slice = motus_slice_first(mbs->slice_first, i);
+    // The first MB that may share a filtered edge with this one.
+    const int first = mbs->apart_row && slice / mb_width == mbs->apart_row ? slice : 0;
+    filter_direction(at, stride, mb, x > 0 && i - 1 >= first ? mb - 1 : NULL, MOTUS_VERTICAL, refs);
     filter_direction(at, stride, mb, i - mb_width >= first ? mb - mb_width : NULL, MOTUS_HORIZONTAL,
-                     motion);
+                     refs);
 }
 
 void MOTUS_DEBLOCK_PICTURE(MotusFrame *rec, const MotusCodedMbs *mbs) {

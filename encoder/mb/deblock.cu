@@ -18,10 +18,8 @@ namespace {
 
 constexpr int PREPARE_WARPS = 4;
 
-// References of MBs: one, several in list 0, one in each list.
-enum Kind { ONE, MANY, LISTS };
-
-template <Kind KIND>
+// KIND: MOTUS_REFS_*.
+template <int KIND>
 __global__ void __launch_bounds__(32 * PREPARE_WARPS) prepare_kernel(Picture p) {
     const int n = (int)(blockIdx.x * PREPARE_WARPS + threadIdx.x / 32), lane = motus_lane();
     if (n >= p.mb_width * p.mb_height) return;
@@ -34,13 +32,11 @@ __global__ void __launch_bounds__(32 * PREPARE_WARPS) prepare_kernel(Picture p) 
 
     const int direction = lane >> 4, k = lane >> 2 & 3, edge = lane & 3; // one bS per lane
     const MotusMb *outside = direction == MOTUS_VERTICAL ? left : above;
-    int strength = KIND == LISTS ? motus_deblock_b_edge(mb, outside, edge)
-                                 : motus_deblock_strength_edge(mb, outside, edge);
+    const MotusDeblockRefs refs = {KIND, p.copies};
+    int strength = motus_deblock_strength_edge(mb, outside, edge, KIND == MOTUS_REFS_B);
     if (strength < 0) {
         const MotusEdgeBlocks blocks = motus_edge_blocks(mb, outside, direction, edge, k);
-        strength = KIND == LISTS  ? motus_deblock_b_block(&blocks)
-                   : KIND == MANY ? motus_deblock_refs_block(&blocks, p.copies)
-                                  : motus_deblock_strength_block(&blocks);
+        strength = motus_deblock_strength_block(&blocks, refs);
     }
     uint32_t nibbles = (uint32_t)strength << 4 * edge;
     nibbles |= __shfl_xor_sync(MOTUS_ALL_LANES, nibbles, 1);
@@ -86,7 +82,7 @@ __device__ void strip_lines(const Picture &p, const Task &task, int x0, int y,
         const uint32_t strengths = strengths_at<LUMA>(edges, MOTUS_VERTICAL, line.in_mb);
         const uint8_t *from =
             p.from[task.plane] + offset_of<LUMA>(p, task.plane, x0 + k, y, l - Layout<LUMA>::ABOVE);
-        if (!any_last_edge(strengths)) {
+        if (!(strengths >> 8)) {
             tile[l][k] = load_word(from + Layout<LUMA>::SIZE - 4);
             continue;
         }
@@ -107,7 +103,7 @@ __device__ void corner_columns(const Picture &p, const Task &task, int x0, int y
         if (x >= p.mb_width || !y) continue;
         const Edges &edges = p.edges[(y - 1) * p.mb_width + x];
         const uint32_t strengths = strengths_at<true>(edges, MOTUS_HORIZONTAL, 15);
-        if (!any_last_edge(strengths)) continue;
+        if (!(strengths >> 8)) continue;
         uint8_t v[20] = {}, *column = reinterpret_cast<uint8_t *>(tile) + t;
 #pragma unroll
         for (int i = 0; i < ABOVE; i++) v[20 - ABOVE + i] = column[i * 4 * RUN];
@@ -212,7 +208,12 @@ __device__ void filter_lines(const Picture &p, const Task &task, int x0, int y, 
             p.from[task.plane] + offset_of<LUMA>(p, task.plane, x, y, l - Layout<LUMA>::ABOVE);
         uint32_t *to = &tile[l][k * Layout<LUMA>::WORDS];
         if (!strengths) {
-            copy_line<LUMA>(to, strip, from);
+            if (LUMA) {
+                const uint4 all = __ldg(reinterpret_cast<const uint4 *>(from));
+                *reinterpret_cast<uint4 *>(to) = make_uint4(strip, all.x, all.y, all.z);
+            } else {
+                *reinterpret_cast<uint2 *>(to) = make_uint2(strip, load_word(from));
+            }
             continue;
         }
         uint8_t v[20];
@@ -239,7 +240,7 @@ __device__ void filter_columns(const Picture &p, const Task &task, int x0, int y
         const Edges &edges = p.edges[y * p.mb_width + x], &above = (&edges)[y ? -p.mb_width : 0];
         const uint32_t strengths = strengths_at<LUMA>(edges, MOTUS_HORIZONTAL, along),
                        before = y ? strengths_at<LUMA>(above, MOTUS_HORIZONTAL, along) : 0;
-        if (!strengths && !any_last_edge(before)) continue;
+        if (!strengths && !(before >> 8)) continue;
         uint8_t v[20] = {}, *column = reinterpret_cast<uint8_t *>(tile) + k * SIZE + 4 + along;
         if (y) {
             uint8_t u[20] = {};
@@ -314,9 +315,9 @@ extern "C" cudaError_t motus_deblock_cuda(uint8_t *const to[3], const uint8_t *c
                        edges,
                        reinterpret_cast<Strip *>(edges + n_mb)};
     const dim3 runs((unsigned)(mb_width + RUN - 1) / RUN, (unsigned)mb_height);
-    const auto prepare = !refs      ? prepare_kernel<LISTS>
-                         : refs > 1 ? prepare_kernel<MANY>
-                                    : prepare_kernel<ONE>;
+    const auto prepare = !refs      ? prepare_kernel<MOTUS_REFS_B>
+                         : refs > 1 ? prepare_kernel<MOTUS_REFS_LIST0>
+                                    : prepare_kernel<MOTUS_REFS_ONE>;
     cudaError_t status = motus_launch(0, (n_mb + PREPARE_WARPS - 1) / PREPARE_WARPS,
                                       32 * PREPARE_WARPS, 0, stream, prepare, p);
     if (status == cudaSuccess)

@@ -13,12 +13,6 @@
 
 typedef uint8_t Strengths[4][4];
 
-// As in deblock.c.
-typedef struct Motion {
-    enum { MOTION_ONE, MOTION_REFS, MOTION_B } kind;
-    int copies;
-} Motion;
-
 static __m128i load(const void *p) { return _mm_loadu_si128(p); }
 
 // Compares two rows of MVs with their neighbours: a 16-bit lane is 0 if that component differs by
@@ -35,29 +29,6 @@ static __m128i levels_of(const MotusMb *mb) {
     const __m128i bits = _mm_setr_epi8(1, 1, 2, 2, 1, 1, 2, 2, 4, 4, 8, 8, 4, 4, 8, 8);
     return mb->transform_8x8 ? _mm_and_si128(_mm_set1_epi8((char)mb->cbp), bits)
                              : load(mb->total_coeff);
-}
-
-// Returns bS of the 16 blocks of an inter MB in raster order. outside: an inter MB.
-static __m128i inter_strengths(const MotusMb *mb, const MotusMb *outside, int direction) {
-    const __m128i zero = _mm_setzero_si128(), one = _mm_set1_epi8(1), two = _mm_set1_epi8(2);
-    const __m128i count = levels_of(mb), count_outside = levels_of(outside);
-    __m128i row[4], before[4], count_before;
-    for (int i = 0; i < 4; i++) row[i] = load(mb->mv + 4 * i);
-    if (direction == MOTUS_VERTICAL) {
-        for (int i = 0; i < 4; i++)
-            before[i] = _mm_alignr_epi8(row[i], load(outside->mv + 4 * i), 12);
-        count_before = _mm_or_si128(_mm_slli_epi32(count, 8), _mm_srli_epi32(count_outside, 24));
-    } else {
-        before[0] = load(outside->mv + 12);
-        for (int i = 1; i < 4; i++) before[i] = row[i - 1];
-        count_before = _mm_alignr_epi8(count, count_outside, 12);
-    }
-    const __m128i moved0 = far_apart(row[0], before[0], row[1], before[1]),
-                  moved1 = far_apart(row[2], before[2], row[3], before[3]);
-    const __m128i still =
-        _mm_packs_epi16(_mm_cmpeq_epi16(moved0, zero), _mm_cmpeq_epi16(moved1, zero));
-    const __m128i empty = _mm_cmpeq_epi8(_mm_or_si128(count, count_before), zero);
-    return _mm_blendv_epi8(two, _mm_andnot_si128(still, one), empty);
 }
 
 static uint32_t load_word(const uint8_t of[4]) {
@@ -79,17 +50,6 @@ static __m128i blocks_before(__m128i own, __m128i outside, int direction) {
                : _mm_alignr_epi8(own, outside, 12);
 }
 
-// Equals inter_strengths in a P picture with several references.
-static __m128i refs_strengths(const MotusMb *mb, const MotusMb *outside, int direction,
-                              int copies) {
-    const __m128i least = _mm_set1_epi8((char)copies),
-                  ref = _mm_max_epu8(spread_8x8(load_word(mb->ref[0])), least),
-                  out = _mm_max_epu8(spread_8x8(load_word(outside->ref[0])), least),
-                  before = blocks_before(ref, out, direction);
-    return _mm_max_epu8(inter_strengths(mb, outside, direction),
-                        _mm_andnot_si128(_mm_cmpeq_epi8(ref, before), _mm_set1_epi8(1)));
-}
-
 // Loads list 1 of an inter MB as rows of four MVs. Returns lists and ref_idx_l0 of its 4x4 blocks:
 // below 4, and below 16.
 static __m128i load_list1(__m128i row[4], const MotusMb *mb) {
@@ -99,27 +59,43 @@ static __m128i load_list1(__m128i row[4], const MotusMb *mb) {
     return spread_8x8(load_word(mb->pred) | load_word(mb->ref[0]) << 2);
 }
 
-// Equals inter_strengths in a B picture.
-static __m128i b_strengths(const MotusMb *mb, const MotusMb *outside, int direction) {
-    const __m128i one = _mm_set1_epi8(1);
-    __m128i row[4], out[4], before[4];
-    const __m128i pred = load_list1(row, mb), pred_outside = load_list1(out, outside),
-                  pred_before = blocks_before(pred, pred_outside, direction);
-    if (direction == MOTUS_VERTICAL) {
-        for (int i = 0; i < 4; i++) before[i] = _mm_alignr_epi8(row[i], out[i], 12);
-    } else {
-        before[0] = out[3];
-        for (int i = 1; i < 4; i++) before[i] = row[i - 1];
+// Returns bytes of -1 for the blocks whose MVs are near those of the blocks before them.
+static __m128i near_mvs(const __m128i row[4], const __m128i outside[4], int direction) {
+    const __m128i zero = _mm_setzero_si128();
+    __m128i before[4];
+    for (int i = 0; i < 4; i++)
+        before[i] = direction == MOTUS_VERTICAL ? _mm_alignr_epi8(row[i], outside[i], 12)
+                    : i                         ? row[i - 1]
+                                                : outside[3];
+    return _mm_packs_epi16(_mm_cmpeq_epi16(far_apart(row[0], before[0], row[1], before[1]), zero),
+                           _mm_cmpeq_epi16(far_apart(row[2], before[2], row[3], before[3]), zero));
+}
+
+// Returns bS of the 16 blocks of an inter MB in raster order. outside: an inter MB.
+static __m128i inter_strengths(const MotusMb *mb, const MotusMb *outside, int direction,
+                               MotusDeblockRefs refs) {
+    const __m128i count = levels_of(mb),
+                  count_before = blocks_before(count, levels_of(outside), direction),
+                  empty = _mm_cmpeq_epi8(_mm_or_si128(count, count_before), _mm_setzero_si128());
+    __m128i row[4], out[4];
+    for (int i = 0; i < 4; i++) row[i] = load(mb->mv + 4 * i), out[i] = load(outside->mv + 4 * i);
+    __m128i same = near_mvs(row, out, direction);
+    if (refs.kind == MOTUS_REFS_LIST0) {
+        const __m128i least = _mm_set1_epi8((char)refs.copies),
+                      own = _mm_max_epu8(spread_8x8(load_word(mb->ref[0])), least),
+                      other = _mm_max_epu8(spread_8x8(load_word(outside->ref[0])), least);
+        same = _mm_and_si128(same, _mm_cmpeq_epi8(own, blocks_before(own, other, direction)));
+    } else if (refs.kind == MOTUS_REFS_B) {
+        const __m128i pred = load_list1(row, mb), pred_outside = load_list1(out, outside),
+                      pred_before = blocks_before(pred, pred_outside, direction);
+        same = _mm_and_si128(_mm_and_si128(same, near_mvs(row, out, direction)),
+                             _mm_cmpeq_epi8(pred, pred_before));
     }
-    const __m128i still = _mm_packs_epi16(
-        _mm_cmpeq_epi16(far_apart(row[0], before[0], row[1], before[1]), _mm_setzero_si128()),
-        _mm_cmpeq_epi16(far_apart(row[2], before[2], row[3], before[3]), _mm_setzero_si128()));
-    const __m128i same = _mm_and_si128(still, _mm_cmpeq_epi8(pred, pred_before));
-    return _mm_max_epu8(inter_strengths(mb, outside, direction), _mm_andnot_si128(same, one));
+    return _mm_blendv_epi8(_mm_set1_epi8(2), _mm_andnot_si128(same, _mm_set1_epi8(1)), empty);
 }
 
 static int find_strengths(Strengths strengths, const MotusMb *mb, const MotusMb *outside,
-                          int direction, Motion motion) {
+                          int direction, MotusDeblockRefs refs) {
     const __m128i by_column = _mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
     const __m128i edge0 = _mm_setr_epi32(-1, 0, 0, 0);
     __m128i all;
@@ -127,12 +103,10 @@ static int find_strengths(Strengths strengths, const MotusMb *mb, const MotusMb 
         all = _mm_set1_epi8(3);
     } else {
         const MotusMb *inter = outside && !motus_mb_is_intra(outside) ? outside : mb;
-        all = motion.kind == MOTION_B      ? b_strengths(mb, inter, direction)
-              : motion.kind == MOTION_REFS ? refs_strengths(mb, inter, direction, motion.copies)
-                                           : inter_strengths(mb, inter, direction);
+        all = inter_strengths(mb, inter, direction, refs);
         if (direction == MOTUS_VERTICAL) all = _mm_shuffle_epi8(all, by_column);
     }
-    const int first = motus_deblock_strength_edge(mb, outside, 0); // -1: keep
+    const int first = motus_deblock_strength_edge(mb, outside, 0, 0); // -1: keep
     if (mb->transform_8x8) all = _mm_and_si128(all, _mm_setr_epi32(-1, 0, -1, 0));
     if (first >= 0) all = _mm_blendv_epi8(all, _mm_set1_epi8((char)first), edge0);
     _mm_storeu_si128((__m128i *)strengths, all);
@@ -156,13 +130,6 @@ static __m256i twice(__m256i a) { return _mm256_add_epi16(a, a); }
 static __m256i clip(__m256i v, __m256i most) {
     return _mm256_min_epi16(most,
                             _mm256_max_epi16(_mm256_sub_epi16(_mm256_setzero_si256(), most), v));
-}
-
-// Returns filterSamplesFlag for bS > 0.
-static __m256i wanted(const Lines *l, const MotusDeblockLimits *limits) {
-    return _mm256_and_si256(below(distance(l->p[0], l->q[0]), limits->alpha),
-                            _mm256_and_si256(below(distance(l->p[1], l->p[0]), limits->beta),
-                                             below(distance(l->q[1], l->q[0]), limits->beta)));
 }
 
 // Equals motus_deblock_normal in the lanes of `on`. p0 and q0 may leave 0..255; stores saturate.
@@ -212,7 +179,11 @@ static void side_strong(__m256i a[4], __m256i b0, __m256i b1, int chroma, __m256
 
 // Filters 16 lines. tc0: -1 if bS is 0, ignored if it is 4. Returns 0 if no line changes.
 static int filter(Lines *l, int chroma, int strong, __m256i tc0, const MotusDeblockLimits *limits) {
-    __m256i on = wanted(l, limits);
+    // filterSamplesFlag for bS > 0
+    __m256i on =
+        _mm256_and_si256(below(distance(l->p[0], l->q[0]), limits->alpha),
+                         _mm256_and_si256(below(distance(l->p[1], l->p[0]), limits->beta),
+                                          below(distance(l->q[1], l->q[0]), limits->beta)));
     if (!strong) on = _mm256_andnot_si256(_mm256_srai_epi16(tc0, 15), on);
     if (_mm256_testz_si256(on, on)) return 0;
     if (strong) {
@@ -240,7 +211,6 @@ static void interleave(__m128i *v, int n) {
     for (int i = 0; i < n; i++) v[i] = to[i];
 }
 
-static __m256i widen(__m128i v) { return _mm256_cvtepu8_epi16(v); }
 static __m128i narrow(__m256i v) {
     return _mm_packus_epi16(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
 }
@@ -254,8 +224,8 @@ static void store_high(uint8_t *to, __m128i v) {
 static Lines lines_of(const __m128i *v, int half) {
     Lines l;
     for (int i = 0; i < 4; i++) {
-        l.p[i] = widen(v[half - 1 - (i < half ? i : half - 1)]);
-        l.q[i] = widen(v[half + (i < half ? i : half - 1)]);
+        l.p[i] = _mm256_cvtepu8_epi16(v[half - 1 - (i < half ? i : half - 1)]);
+        l.q[i] = _mm256_cvtepu8_epi16(v[half + (i < half ? i : half - 1)]);
     }
     return l;
 }
@@ -302,30 +272,6 @@ static void luma_edge(uint8_t *s, ptrdiff_t stride, int direction, const uint8_t
     }
 }
 
-static int load4(const uint8_t *p) {
-    int v;
-    memcpy(&v, p, sizeof v);
-    return v;
-}
-
-// Load and store 8 lines of both planes by columns p1, p0, q0, q1. at: first p1 samples.
-static void load_columns(__m128i v[4], uint8_t *const at[2], ptrdiff_t stride) {
-    for (int i = 0; i < 4; i++) {
-        const uint8_t *p = at[i >> 1] + 4 * (i & 1) * stride;
-        v[i] = _mm_setr_epi32(load4(p), load4(p + stride), load4(p + 2 * stride),
-                              load4(p + 3 * stride));
-    }
-    for (int i = 0; i < 4; i++) interleave(v, 4);
-}
-static void store_columns(__m128i v[4], uint8_t *const at[2], ptrdiff_t stride) {
-    for (int i = 0; i < 2; i++) interleave(v, 4);
-    for (int i = 0; i < 4; i++) {
-        int line[4];
-        _mm_storeu_si128((__m128i *)line, v[i]);
-        for (int k = 0; k < 4; k++) memcpy(at[i >> 1] + (4 * (i & 1) + k) * stride, &line[k], 4);
-    }
-}
-
 static void chroma_edge(uint8_t *cb, uint8_t *cr, ptrdiff_t stride, int direction,
                         const uint8_t strength[4], const MotusDeblockLimits *limits) {
     const int64_t each = 0x00010001;
@@ -335,17 +281,29 @@ static void chroma_edge(uint8_t *cb, uint8_t *cr, ptrdiff_t stride, int directio
     const ptrdiff_t back = direction == MOTUS_VERTICAL ? 2 : 2 * stride;
     uint8_t *const at[2] = {cb - back, cr - back};
     __m128i v[4];
-    if (direction == MOTUS_VERTICAL)
-        load_columns(v, at, stride);
-    else
+    if (direction == MOTUS_VERTICAL) { // columns p1, p0, q0, q1 of 8 lines of both planes
+        for (int i = 0; i < 4; i++) {
+            const uint8_t *p = at[i >> 1] + 4 * (i & 1) * stride;
+            v[i] = _mm_setr_epi32((int)load_word(p), (int)load_word(p + stride),
+                                  (int)load_word(p + 2 * stride), (int)load_word(p + 3 * stride));
+        }
+        for (int i = 0; i < 4; i++) interleave(v, 4);
+    } else {
         for (int i = 0; i < 4; i++)
             v[i] = _mm_unpacklo_epi64(_mm_loadl_epi64((const __m128i *)(at[0] + i * stride)),
                                       _mm_loadl_epi64((const __m128i *)(at[1] + i * stride)));
+    }
     Lines l = lines_of(v, 2);
     if (!filter(&l, 1, strength[0] == 4, _mm256_broadcastsi128_si256(half), limits)) return;
     lines_to(v, 2, &l);
     if (direction == MOTUS_VERTICAL) {
-        store_columns(v, at, stride);
+        for (int i = 0; i < 2; i++) interleave(v, 4);
+        for (int i = 0; i < 4; i++) {
+            int line[4];
+            _mm_storeu_si128((__m128i *)line, v[i]);
+            for (int k = 0; k < 4; k++)
+                memcpy(at[i >> 1] + (4 * (i & 1) + k) * stride, &line[k], 4);
+        }
         return;
     }
     for (int i = 1; i < 3; i++) {

@@ -46,15 +46,25 @@ MOTUS_HD int motus_deblock_has_levels(const MotusMb *mb, int blk) {
 
 enum { MOTUS_VERTICAL, MOTUS_HORIZONTAL }; // direction of an edge
 
+enum { MOTUS_REFS_ONE, MOTUS_REFS_LIST0, MOTUS_REFS_B }; // one; several in list 0; B
+
+// References of a picture's blocks. No picture is in both lists, and list 1 has one reference.
+typedef struct MotusDeblockRefs {
+    int kind;   // MOTUS_REFS_*
+    int copies; // LIST0: ref_idx 1 to here are the picture of ref_idx 0
+} MotusDeblockRefs;
+
 // Returns bS of edge 0..3 of a direction, from the left or the top, if it follows from the MB
 // types, else -1. outside: MB beyond edge 0; NULL: that edge is not filtered.
-MOTUS_HD int motus_deblock_strength_edge(const MotusMb *mb, const MotusMb *outside, int edge) {
+MOTUS_HD int motus_deblock_strength_edge(const MotusMb *mb, const MotusMb *outside, int edge,
+                                         int is_b) {
     if (edge == 0) {
         if (!outside) return 0;
         return motus_mb_is_intra(mb) || motus_mb_is_intra(outside) ? 4 : -1;
     }
     if (edge & mb->transform_8x8) return 0; // inside a block
     if (motus_mb_is_intra(mb)) return 3;
+    if (is_b && edge == 2 && mb->direct) return -1; // its 8x8 blocks' MVs may differ
     const int one_mv = mb->type == MOTUS_MB_P_SKIP || mb->type == MOTUS_MB_P_16x16;
     return one_mv && !(mb->cbp & 15) ? 0 : -1;
 }
@@ -75,39 +85,20 @@ MOTUS_HD MotusEdgeBlocks motus_edge_blocks(const MotusMb *mb, const MotusMb *out
     return edge ? inside : first;
 }
 
-// Returns bS of a block of an edge for which motus_deblock_strength_edge returns -1, in a P picture
-// with one reference (8.7.2.1).
-MOTUS_HD int motus_deblock_strength_block(const MotusEdgeBlocks *e) {
+// Returns bS of a block of an edge for which motus_deblock_strength_edge returns -1 (8.7.2.1).
+MOTUS_HD int motus_deblock_strength_block(const MotusEdgeBlocks *e, MotusDeblockRefs refs) {
     if (motus_deblock_has_levels(e->p, e->p_blk) | motus_deblock_has_levels(e->q, e->q_blk))
         return 2;
     const MotusMv a = e->p->mv[e->p_blk], b = e->q->mv[e->q_blk];
-    return motus_abs(a.x - b.x) >= 4 || motus_abs(a.y - b.y) >= 4;
-}
-
-// The same with several references, of which the first 1 + copies are one picture.
-MOTUS_HD int motus_deblock_refs_block(const MotusEdgeBlocks *e, int copies) {
-    const int strength = motus_deblock_strength_block(e), p = e->p->ref[0][motus_8x8_of(e->p_blk)],
-              q = e->q->ref[0][motus_8x8_of(e->q_blk)];
-    return strength ? strength : motus_max(p, copies) != motus_max(q, copies);
-}
-
-// ---- bS in B pictures ---------------------------------------------------------------------------
-
-// Equal motus_deblock_strength_edge and _block for B MBs. No picture is in both lists: blocks have
-// the same references if they have the same lists and ref_idx (8.7.2.1). List 1 has one reference.
-
-MOTUS_HD int motus_deblock_b_edge(const MotusMb *mb, const MotusMb *outside, int edge) {
-    const int strength = motus_deblock_strength_edge(mb, outside, edge);
-    return edge == 2 && !strength && mb->direct ? -1 : strength; // its 8x8 blocks' MVs may differ
-}
-
-MOTUS_HD int motus_deblock_b_block(const MotusEdgeBlocks *e) {
-    const int p8 = motus_8x8_of(e->p_blk), q8 = motus_8x8_of(e->q_blk);
-    const MotusMv a = e->p->mv1[p8], b = e->q->mv1[q8]; // 0 where list 1 is not used
-    const int strength = motus_deblock_strength_block(e);
-    if (strength) return strength;
-    return e->p->pred[p8] != e->q->pred[q8] || e->p->ref[0][p8] != e->q->ref[0][q8] ||
-           motus_abs(a.x - b.x) >= 4 || motus_abs(a.y - b.y) >= 4;
+    const int far = motus_abs(a.x - b.x) >= 4 || motus_abs(a.y - b.y) >= 4,
+              p8 = motus_8x8_of(e->p_blk), q8 = motus_8x8_of(e->q_blk);
+    if (refs.kind == MOTUS_REFS_ONE || far) return far;
+    const int p = e->p->ref[0][p8], q = e->q->ref[0][q8];
+    if (refs.kind == MOTUS_REFS_LIST0)
+        return motus_max(p, refs.copies) != motus_max(q, refs.copies);
+    const MotusMv a1 = e->p->mv1[p8], b1 = e->q->mv1[q8]; // 0 where list 1 is not used
+    return e->p->pred[p8] != e->q->pred[q8] || p != q || motus_abs(a1.x - b1.x) >= 4 ||
+           motus_abs(a1.y - b1.y) >= 4;
 }
 
 // ---- Thresholds and lines -----------------------------------------------------------------------
@@ -119,8 +110,7 @@ MOTUS_HD int motus_deblock_qp(const MotusMb *p, const MotusMb *q, int chroma) {
 }
 
 // Returns filterSamplesFlag for bS > 0. s: q0; samples of the line are `step` apart.
-MOTUS_HD int motus_deblock_wanted(const uint8_t *s, ptrdiff_t step,
-                                  const MotusDeblockLimits *limits) {
+MOTUS_HD int deblock_wanted(const uint8_t *s, ptrdiff_t step, const MotusDeblockLimits *limits) {
     const int p0 = s[-step], q0 = s[0];
     return motus_abs(p0 - q0) < limits->alpha && motus_abs(s[-2 * step] - p0) < limits->beta &&
            motus_abs(s[step] - q0) < limits->beta;
@@ -129,7 +119,7 @@ MOTUS_HD int motus_deblock_wanted(const uint8_t *s, ptrdiff_t step,
 // Filters a line with bS 1..3 (8.7.2.3). Chroma changes p0 and q0 and reads p1..q1.
 MOTUS_HD void motus_deblock_normal(uint8_t *s, ptrdiff_t step, int chroma, int tc0,
                                    const MotusDeblockLimits *limits) {
-    if (!motus_deblock_wanted(s, step, limits)) return;
+    if (!deblock_wanted(s, step, limits)) return;
     const int p1 = s[-2 * step], p0 = s[-step], q0 = s[0], q1 = s[step];
     int tc = tc0 + 1;
     if (!chroma) {
@@ -162,7 +152,7 @@ MOTUS_HD void motus_deblock_side_strong(uint8_t *s, ptrdiff_t out, int a0, int a
 // Filters a line with bS 4. Chroma changes p0 and q0 and reads p1..q1.
 MOTUS_HD void motus_deblock_strong(uint8_t *s, ptrdiff_t step, int chroma,
                                    const MotusDeblockLimits *limits) {
-    if (!motus_deblock_wanted(s, step, limits)) return;
+    if (!deblock_wanted(s, step, limits)) return;
     const int p1 = s[-2 * step], p0 = s[-step], q0 = s[0], q1 = s[step];
     const int near = !chroma && motus_abs(p0 - q0) < (limits->alpha >> 2) + 2;
     motus_deblock_side_strong(s - step, -step, p0, p1, q0, q1, near, limits->beta);

@@ -75,10 +75,7 @@ static __device__ void filter_edge(uint8_t (&v)[20], uint32_t strengths, const L
         motus_deblock_normal(v + 4 + 4 * E, 1, !LUMA, (int)(of.tc0 >> 8 * strength & 255), &limits);
 }
 
-// True if an edge that the MB's last four samples depend on is filtered.
-static __device__ bool any_last_edge(uint32_t strengths) { return strengths >> 8 != 0; }
-
-// Filters the edges that the MB's last four samples depend on.
+// Filters the edges that the MB's last four samples depend on: none where strengths >> 8 is 0.
 template <bool LUMA>
 static __device__ void filter_last(uint8_t (&v)[20], uint32_t strengths, const Limits &inside) {
     if (LUMA) filter_edge<LUMA, 2>(v, strengths, inside);
@@ -115,16 +112,6 @@ template <bool LUMA> static __device__ void load_line(uint8_t *v, const uint8_t 
 
 static __device__ uint32_t load_word(const uint8_t *at) {
     return __ldg(reinterpret_cast<const uint32_t *>(at));
-}
-
-// Puts a word and then an MB's samples of a line but the last word.
-template <bool LUMA>
-static __device__ void copy_line(uint32_t *to, uint32_t first, const uint8_t *from) {
-    if (LUMA) {
-        const uint4 all = __ldg(reinterpret_cast<const uint4 *>(from));
-        *reinterpret_cast<uint4 *>(to) = make_uint4(first, all.x, all.y, all.z);
-    } else
-        *reinterpret_cast<uint2 *>(to) = make_uint2(first, load_word(from));
 }
 
 // Line of a thread block.

@@ -1,10 +1,10 @@
-// MVs of B MBs: those of the neighbours in one list, and direct prediction (8.4.1.2) with
-// direct_8x8_inference_flag, whose unit is the 8x8 block. temporal_core.h has the temporal one.
+// Direct prediction of B MBs (8.4.1.2) with direct_8x8_inference_flag, whose unit is the 8x8 block.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_MB_DIRECT_CORE_H
 #define ENCODER_MB_DIRECT_CORE_H
 
 #include "encoder/mb/mv_core.h"
+#include "encoder/mb/weights_core.h"
 
 // Direct prediction of an MB. All its 8x8 blocks have the same lists.
 typedef struct MotusDirect {
@@ -14,73 +14,11 @@ typedef struct MotusDirect {
     uint8_t blocks;    // mask of the 8x8 blocks that may be direct; the MB if all may
 } MotusDirect;
 
-// Source of the direct prediction of an MB, besides its neighbours.
-typedef struct MotusDirectFrom {
-    const MotusDirect *fixed; // temporal; or zeroed: none; NULL: spatial
-    int col_zero;             // spatial: motus_col_zero of the collocated MB
-} MotusDirectFrom;
-
-// The same of all MBs of a picture, either one.
+// Source of the direct prediction of a picture's MBs, besides their neighbours: one element each.
 typedef struct MotusDirectSource {
-    const MotusDirect *fixed;
-    const uint8_t *col_zero;
+    const MotusDirect *fixed; // temporal; or zeroed: none; NULL: spatial
+    const uint8_t *col_zero;  // spatial: motus_col_zero of the collocated MB
 } MotusDirectSource;
-
-MOTUS_HD MotusDirectFrom motus_direct_from(const MotusDirectSource *source, int i) {
-    MotusDirectFrom from;
-    from.fixed = source->fixed ? source->fixed + i : NULL;
-    from.col_zero = source->fixed ? 0 : source->col_zero[i];
-    return from;
-}
-
-// Returns the ref_idx of 8x8 block q of a B slice's MB in a list; -1: none, intra, or NULL.
-MOTUS_HD int motus_ref_of(const MotusMb *mb, int q, int list) {
-    if (!mb || motus_mb_is_intra(mb) || !motus_pred_uses(mb->pred[q], list)) return -1;
-    return mb->ref[list][q];
-}
-
-// Returns the MV of block blk of an MB in a list, with its state.
-MOTUS_HD MotusMvCell motus_list_cell(const MotusMb *mb, int blk, int list) {
-    const int q = motus_8x8_of(blk), its = motus_ref_of(mb, q, list);
-    MotusMvCell cell = {{0, 0}, MOTUS_CELL_NONE};
-    if (!mb) return cell;
-    cell.state = its < 0 ? MOTUS_CELL_INTRA : MOTUS_CELL_INTER + its;
-    if (its >= 0) cell.mv = list ? mb->mv1[q] : mb->mv[blk];
-    return cell;
-}
-
-MOTUS_HD void motus_grid_put(MotusMvGrid *grid, int row, int column, MotusMvCell cell) {
-    grid->mv[row][column] = cell.mv;
-    grid->state[row][column] = (uint8_t)cell.state;
-}
-
-// Loads the neighbours of a B MB in a list; the MB's own cells become not available.
-MOTUS_HD void motus_grid_load_list(MotusMvGrid *grid, const MotusNeighbours *neighbours, int list) {
-    motus_grid_put(grid, 0, 0, motus_list_cell(neighbours->d, 15, list));
-    motus_grid_put(grid, 0, 5, motus_list_cell(neighbours->c, 12, list));
-    for (int i = 0; i < 4; i++) {
-        motus_grid_put(grid, 0, i + 1, motus_list_cell(neighbours->b, 12 + i, list));
-        motus_grid_put(grid, i + 1, 0, motus_list_cell(neighbours->a, 4 * i + 3, list));
-        for (int column = 1; column < 6; column++) motus_grid_neighbour(grid, i + 1, column, 0, 0);
-    }
-}
-
-// Returns the predicted MV of a partition of a B MB (at least 8x8) in a list that it uses. Of the
-// MB itself the 8x8 blocks before the partition must be set, and its reference.
-MOTUS_HD MotusMv motus_b_mvp(const MotusMb *mb, const MotusNeighbours *neighbours,
-                             const MotusPartition *part, int list) {
-    const int own = motus_8x8_of(4 * part->y + part->x);
-    MotusMvGrid grid;
-    motus_grid_load_list(&grid, neighbours, list);
-    for (int q = 0; q < own; q++) {
-        const MotusMvCell cell = motus_list_cell(mb, q / 2 * 8 + q % 2 * 2, list);
-        motus_grid_set(&grid, q % 2 * 2, q / 2 * 2, 2, 2, cell.state, cell.mv);
-    }
-    return motus_mvp_ref(&grid, part->mode, part->part, part->x, part->y, part->width,
-                         mb->ref[list][own]);
-}
-
-// ---- Direct -------------------------------------------------------------------------------------
 
 // True for B_Skip and B_Direct_16x16.
 MOTUS_HD int motus_is_direct(const MotusMb *mb) {
@@ -88,9 +26,7 @@ MOTUS_HD int motus_is_direct(const MotusMb *mb) {
 }
 
 // Returns the smaller one of two ref_idx, negative ones not counted (MinPositive, 8.4.1.2.2).
-MOTUS_HD int motus_least_ref(int a, int b) {
-    return (a | b) >= 0 ? motus_min(a, b) : motus_max(a, b);
-}
+MOTUS_HD int least_ref(int a, int b) { return (a | b) >= 0 ? motus_min(a, b) : motus_max(a, b); }
 
 // Returns the mask of 8x8 blocks of a collocated MB that hardly move (colZeroFlag, 8.4.1.2.2).
 MOTUS_HD int motus_col_zero(const MotusMb *mb) {
@@ -112,15 +48,15 @@ MOTUS_HD MotusDirect motus_direct_spatial(const MotusNeighbours *neighbours, int
     int ref[2];
     if (!c) c = neighbours->d;
     for (int list = 0; list < 2; list++)
-        ref[list] = motus_least_ref(
+        ref[list] = least_ref(
             motus_ref_of(a, 1, list),
-            motus_least_ref(motus_ref_of(b, 2, list), motus_ref_of(c, motus_8x8_of(c_blk), list)));
+            least_ref(motus_ref_of(b, 2, list), motus_ref_of(c, motus_8x8_of(c_blk), list)));
     const int none = ref[0] < 0 && ref[1] < 0;
     for (int list = 0; list < 2; list++) {
         MotusMv mv = zero;
         if (ref[list] >= 0)
-            mv = motus_mvp_of_ref(motus_list_cell(a, 3, list), motus_list_cell(b, 12, list),
-                                  motus_list_cell(c, c_blk, list), ref[list]);
+            mv = motus_mvp(motus_list_cell(a, 3, list), motus_list_cell(b, 12, list),
+                           motus_list_cell(c, c_blk, list), MOTUS_MODE_16x16, 0, ref[list]);
         for (int q = 0; q < 4; q++)
             direct.mv[list][q] = !ref[list] && col_zero >> q & 1 ? zero : mv;
         for (int q = 0; q < 4; q++) direct.ref[q][list] = (uint8_t)motus_max(ref[list], 0);
@@ -132,8 +68,10 @@ MOTUS_HD MotusDirect motus_direct_spatial(const MotusNeighbours *neighbours, int
     return direct;
 }
 
-MOTUS_HD MotusDirect motus_direct_of(const MotusNeighbours *neighbours, MotusDirectFrom from) {
-    return from.fixed ? *from.fixed : motus_direct_spatial(neighbours, from.col_zero);
+// Returns the direct prediction of MB i.
+MOTUS_HD MotusDirect motus_direct_of(const MotusNeighbours *neighbours,
+                                     const MotusDirectSource *source, int i) {
+    return source->fixed ? source->fixed[i] : motus_direct_spatial(neighbours, source->col_zero[i]);
 }
 
 // Sets lists, references and MVs of 8x8 block q of an MB.
@@ -156,16 +94,8 @@ MOTUS_HD void motus_set_direct(MotusMb *mb, int q, const MotusDirect *direct) {
     mb->direct |= (uint8_t)(1 << q);
 }
 
-// True if 8x8 block q of an inter MB is predicted as direct says.
-MOTUS_HD int motus_moves_as_direct(const MotusMb *mb, int q, const MotusDirect *direct) {
-    return (direct->blocks >> q & 1) && mb->pred[q] == direct->pred &&
-           mb->ref[0][q] == direct->ref[q][0] && mb->ref[1][q] == direct->ref[q][1] &&
-           motus_mv_equal(mb->mv[motus_corner_of(q)], direct->mv[0][q]) &&
-           motus_mv_equal(mb->mv1[q], direct->mv[1][q]);
-}
-
 // True if two 8x8 blocks of an MB are predicted alike.
-MOTUS_HD int motus_same_motion(const MotusMb *mb, int p, int q) {
+MOTUS_HD int same_motion(const MotusMb *mb, int p, int q) {
     return mb->pred[p] == mb->pred[q] && mb->ref[0][p] == mb->ref[0][q] &&
            mb->ref[1][p] == mb->ref[1][q] && motus_mv_equal(mb->mv1[p], mb->mv1[q]) &&
            motus_mv_equal(mb->mv[motus_corner_of(p)], mb->mv[motus_corner_of(q)]);
@@ -173,21 +103,28 @@ MOTUS_HD int motus_same_motion(const MotusMb *mb, int p, int q) {
 
 // Returns the mode of the largest partitions that the MB's 8x8 blocks make up: 16x16 to 8x8.
 MOTUS_HD int motus_motion_mode(const MotusMb *mb) {
-    const int across = motus_same_motion(mb, 0, 1) && motus_same_motion(mb, 2, 3),
-              down = motus_same_motion(mb, 0, 2) && motus_same_motion(mb, 1, 3);
+    const int across = same_motion(mb, 0, 1) && same_motion(mb, 2, 3),
+              down = same_motion(mb, 0, 2) && same_motion(mb, 1, 3);
     return across ? (down ? MOTUS_MODE_16x16 : MOTUS_MODE_16x8)
                   : (down ? MOTUS_MODE_8x16 : MOTUS_MODE_8x8);
 }
 
-// Finds out what is direct once all MVs are final: MVs of neighbours may have changed since the MB
-// was decided. Its MVs stay as they are, so that all MBs of a picture may be finalized at once.
+// Finds the blocks of MB i that are direct once all MVs are final: MVs of neighbours may have
+// changed since the MB was decided. Its MVs stay as they are, so that all MBs of a picture may be
+// finalized at once.
 MOTUS_HD void motus_mb_finalize_b(MotusMb *mb, const MotusNeighbours *neighbours,
-                                  MotusDirectFrom from) {
+                                  const MotusDirectSource *source, int i) {
     if (motus_mb_is_intra(mb)) return;
-    const MotusDirect direct = motus_direct_of(neighbours, from);
+    const MotusDirect direct = motus_direct_of(neighbours, source, i);
     const int was_direct = mb->direct == MOTUS_ALL_DIRECT;
     int mask = 0;
-    for (int q = 0; q < 4; q++) mask |= motus_moves_as_direct(mb, q, &direct) << q;
+    for (int q = 0; q < 4; q++) {
+        const int same = (direct.blocks >> q & 1) && mb->pred[q] == direct.pred &&
+                         mb->ref[0][q] == direct.ref[q][0] && mb->ref[1][q] == direct.ref[q][1] &&
+                         motus_mv_equal(mb->mv[motus_corner_of(q)], direct.mv[0][q]) &&
+                         motus_mv_equal(mb->mv1[q], direct.mv[1][q]);
+        mask |= same << q;
+    }
     mb->direct = 0;
     if (mask == MOTUS_ALL_DIRECT) {
         mb->direct = MOTUS_ALL_DIRECT;
@@ -196,6 +133,71 @@ MOTUS_HD void motus_mb_finalize_b(MotusMb *mb, const MotusNeighbours *neighbours
         mb->type = (uint8_t)(MOTUS_MB_P_16x16 + motus_motion_mode(mb));
     }
     if (mb->type == MOTUS_MB_P_8x8) mb->direct = (uint8_t)mask;
+}
+
+// ---- Temporal (8.4.1.2.3): as the collocated MBs of the picture that is first in list 1 ---------
+
+enum { MOTUS_COL_INTRA = 255 };
+
+// Motion of a collocated MB, by 8x8 block: the MV of its outer corner in list 0, or in list 1 if
+// that is its only one.
+typedef struct MotusColMb {
+    MotusMv mv[4];
+    uint8_t ref[4]; // place in MotusPictureParams.ref_shown of its picture; MOTUS_COL_INTRA
+} MotusColMb;
+
+// The collocated picture's references, seen from a B picture.
+typedef struct MotusTemporalMap {
+    int8_t ref[MOTUS_MAX_REFERENCES];    // ref_idx_l0 by MotusColMb.ref; below 0: not in list 0
+    int16_t scale[MOTUS_MAX_REFERENCES]; // DistScaleFactor by ref_idx_l0
+} MotusTemporalMap;
+
+// Returns the motion that a reference picture keeps of an MB. refs: of list 0 of its slices, behind
+// which list 1's only reference is listed.
+MOTUS_HD MotusColMb motus_col_mb(const MotusMb *mb, int refs) {
+    MotusColMb col;
+    for (int q = 0; q < 4; q++) {
+        const int corner = 3 * (q & 1) + 12 * (q >> 1), list = mb->pred[q] == MOTUS_PRED_L1;
+        const MotusMv zero = {0, 0};
+        col.mv[q] = motus_mb_is_intra(mb) ? zero : list ? mb->mv1[q] : mb->mv[corner];
+        col.ref[q] = (uint8_t)(motus_mb_is_intra(mb) ? MOTUS_COL_INTRA
+                               : list                ? refs
+                                                     : mb->ref[0][q]);
+    }
+    return col;
+}
+
+// Fills in the map of a picture shown at `shown` with the references `ref_shown`, `refs` of list 0.
+// col_shown: the col_listed references of the collocated picture.
+MOTUS_HD void motus_temporal_map(MotusTemporalMap *map, int32_t shown, const int32_t *ref_shown,
+                                 int refs, const int32_t *col_shown, int col_listed) {
+    for (int k = 0; k < refs; k++)
+        map->scale[k] = (int16_t)motus_dist_scale(shown, ref_shown[k], ref_shown[refs]);
+    for (int i = 0; i < col_listed; i++) {
+        map->ref[i] = -1;
+        for (int k = refs - 1; k >= 0; k--) // the first one that it is
+            if (ref_shown[k] == col_shown[i]) map->ref[i] = (int8_t)k;
+    }
+}
+
+// Returns the temporal prediction of an MB.
+MOTUS_HD MotusDirect motus_direct_temporal(const MotusColMb *col, const MotusTemporalMap *map) {
+    MotusDirect direct;
+    direct.pred = MOTUS_PRED_BI;
+    direct.blocks = 0;
+    for (int q = 0; q < 4; q++) {
+        const int ref = col->ref[q] == MOTUS_COL_INTRA ? 0 : map->ref[col->ref[q]];
+        // NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): B pictures have a reference
+        const int scale = map->scale[motus_max(ref, 0)];
+        const MotusMv mv = col->mv[q];
+        MotusMv mv0;
+        mv0.x = (int16_t)((scale * mv.x + 128) >> 8), mv0.y = (int16_t)((scale * mv.y + 128) >> 8);
+        direct.mv[0][q] = mv0;
+        direct.mv[1][q].x = (int16_t)(mv0.x - mv.x), direct.mv[1][q].y = (int16_t)(mv0.y - mv.y);
+        direct.ref[q][0] = (uint8_t)motus_max(ref, 0), direct.ref[q][1] = 0;
+        direct.blocks |= (uint8_t)((ref >= 0) << q);
+    }
+    return direct;
 }
 
 #endif

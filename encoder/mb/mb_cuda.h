@@ -5,7 +5,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "encoder/mb/temporal_core.h"
+#include "encoder/mb/direct_core.h"
 #include "encoder/mb/weights_core.h"
 #include "me/pixel/ref_luma.h"
 
@@ -29,7 +29,7 @@ cudaError_t motus_deblock_cuda(uint8_t *const to[3], const uint8_t *const from[3
                                int mb_height, int refs, int copies, int apart_row, void *work,
                                int early, cudaStream_t stream);
 
-// ---- Temporal direct prediction (encoder/mb/temporal_core.h) ------------------------------------
+// ---- Temporal direct prediction (encoder/mb/direct_core.h) ------------------------------------
 
 // Arrays have n_mb elements in device memory; map is host memory, read before the call returns.
 

@@ -1,5 +1,5 @@
-// Partitions of an inter MB and the prediction of their MVs (8.4.1.1, 8.4.1.3) for one list and
-// reference picture, on a grid of the MB's and its neighbours' 4x4 blocks.
+// Partitions of an inter MB and the prediction of their MVs (8.4.1.1, 8.4.1.3): from the MBs, or on
+// a grid of the MB's and its neighbours' 4x4 blocks, as long as the MB is not decided.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_MB_MV_CORE_H
 #define ENCODER_MB_MV_CORE_H
@@ -8,147 +8,7 @@
 #include "me/centres/centres_core.h"
 #include "me/pixel/cost_core.h"
 
-// State of a grid cell. NONE: not available (outside the slice, or later in decoding order). INTRA:
-// intra, or without this list: a zero MV with a reference that never matches. With several
-// references: INTER + ref_idx.
-enum { MOTUS_CELL_NONE, MOTUS_CELL_INTRA, MOTUS_CELL_INTER };
-
-// Cells of an MB: rows and columns 1..4 are its own 4x4 blocks, row 0 and column 0 the neighbours',
-// column 5 of row 0 that of the MB above right.
-typedef struct MotusMvGrid {
-    MotusMv mv[5][6];
-    uint8_t state[5][6];
-} MotusMvGrid;
-
-// Sets a cell to block blk of a neighbouring MB; NULL: not available.
-MOTUS_HD void motus_grid_neighbour(MotusMvGrid *grid, int row, int column, const MotusMb *mb,
-                                   int blk) {
-    const MotusMv zero = {0, 0};
-    int inter = mb && !motus_mb_is_intra(mb);
-    grid->state[row][column] = (uint8_t)(!mb     ? MOTUS_CELL_NONE
-                                         : inter ? MOTUS_CELL_INTER
-                                                 : MOTUS_CELL_INTRA);
-    grid->mv[row][column] = inter ? mb->mv[blk] : zero;
-}
-
-// Loads the neighbours; the MB's own cells become not available.
-MOTUS_HD void motus_grid_load(MotusMvGrid *grid, const MotusNeighbours *neighbours) {
-    motus_grid_neighbour(grid, 0, 0, neighbours->d, 15);
-    motus_grid_neighbour(grid, 0, 5, neighbours->c, 12);
-    for (int i = 0; i < 4; i++) {
-        motus_grid_neighbour(grid, 0, i + 1, neighbours->b, 12 + i);
-        motus_grid_neighbour(grid, i + 1, 0, neighbours->a, 4 * i + 3);
-        for (int column = 1; column < 6; column++) motus_grid_neighbour(grid, i + 1, column, 0, 0);
-    }
-}
-
-// Adds the ref_idx of 8x8 block q of a neighbour to a cell that it set.
-MOTUS_HD void motus_grid_add_ref(MotusMvGrid *grid, int row, int column, const MotusMb *mb, int q) {
-    if (grid->state[row][column] == MOTUS_CELL_INTER)
-        grid->state[row][column] = (uint8_t)(MOTUS_CELL_INTER + mb->ref[0][q]);
-}
-
-// Loads the neighbours in a P picture with several references.
-MOTUS_HD void motus_grid_load_refs(MotusMvGrid *grid, const MotusNeighbours *neighbours) {
-    motus_grid_load(grid, neighbours);
-    motus_grid_add_ref(grid, 0, 0, neighbours->d, 3);
-    motus_grid_add_ref(grid, 0, 5, neighbours->c, 2);
-    for (int i = 0; i < 4; i++) {
-        motus_grid_add_ref(grid, 0, i + 1, neighbours->b, 2 + i / 2);
-        motus_grid_add_ref(grid, i + 1, 0, neighbours->a, 1 + (i & 2));
-    }
-}
-
-// Sets the cells of the width x height block at (x, y) of the MB, in units of 4 samples.
-MOTUS_HD void motus_grid_set(MotusMvGrid *grid, int x, int y, int width, int height, int state,
-                             MotusMv mv) {
-    for (int row = y + 1; row <= y + height; row++)
-        for (int column = x + 1; column <= x + width; column++) {
-            grid->mv[row][column] = mv;
-            grid->state[row][column] = (uint8_t)state;
-        }
-}
-
-// Returns the column of cell C of a block at (x, y), `width` cells wide, or of D if C is not
-// available (8.4.1.3.2).
-MOTUS_HD int motus_grid_c_column(const MotusMvGrid *grid, int x, int y, int width) {
-    return grid->state[y][x + 1 + width] != MOTUS_CELL_NONE ? x + 1 + width : x;
-}
-
-// A cell with its state.
-typedef struct MotusMvCell {
-    MotusMv mv;
-    int state;
-} MotusMvCell;
-
-MOTUS_HD MotusMvCell motus_grid_cell(const MotusMvGrid *grid, int row, int column) {
-    MotusMvCell cell;
-    cell.mv = grid->mv[row][column];
-    cell.state = grid->state[row][column];
-    return cell;
-}
-
-// Returns the median prediction (8.4.1.3.1) for a ref_idx from cells A, B and C (D if C is not
-// available).
-MOTUS_HD MotusMv motus_mvp_of_ref(MotusMvCell a, MotusMvCell b, MotusMvCell c, int ref) {
-    const int inter = MOTUS_CELL_INTER + ref;
-    MotusMv mv;
-    if (b.state == MOTUS_CELL_NONE && c.state == MOTUS_CELL_NONE && a.state != MOTUS_CELL_NONE)
-        return a.mv;
-    int inter_a = a.state == inter, inter_b = b.state == inter, inter_c = c.state == inter;
-    if (inter_a + inter_b + inter_c == 1) return inter_a ? a.mv : inter_b ? b.mv : c.mv;
-    mv.x = (int16_t)motus_median(a.mv.x, b.mv.x, c.mv.x);
-    mv.y = (int16_t)motus_median(a.mv.y, b.mv.y, c.mv.y);
-    return mv;
-}
-
-// Returns it for ref_idx 0, or for the one reference that the states refer to.
-MOTUS_HD MotusMv motus_mvp_of(MotusMvCell a, MotusMvCell b, MotusMvCell c) {
-    return motus_mvp_of_ref(a, b, c, 0);
-}
-
-// Returns the median prediction of a block at (x, y), `width` cells wide.
-MOTUS_HD MotusMv motus_mvp_median(const MotusMvGrid *grid, int x, int y, int width, int ref) {
-    return motus_mvp_of_ref(motus_grid_cell(grid, y + 1, x), motus_grid_cell(grid, y, x + 1),
-                            motus_grid_cell(grid, y, motus_grid_c_column(grid, x, y, width)), ref);
-}
-
-// Returns the predicted MV of a partition or sub-macroblock partition for a ref_idx. part:
-// mbPartIdx of 16x8 and 8x16, whose predictors are directional (8.4.1.3).
-MOTUS_HD MotusMv motus_mvp_ref(const MotusMvGrid *grid, int mode, int part, int x, int y, int width,
-                               int ref) {
-    const int inter = MOTUS_CELL_INTER + ref;
-    if (mode == MOTUS_MODE_16x8) {
-        if (part == 0 && grid->state[0][1] == inter) return grid->mv[0][1];
-        if (part == 1 && grid->state[3][0] == inter) return grid->mv[3][0];
-    } else if (mode == MOTUS_MODE_8x16) {
-        int c = motus_grid_c_column(grid, 2, 0, 2);
-        if (part == 0 && grid->state[1][0] == inter) return grid->mv[1][0];
-        if (part == 1 && grid->state[0][c] == inter) return grid->mv[0][c];
-    }
-    return motus_mvp_median(grid, x, y, width, ref);
-}
-
-// Returns it for ref_idx 0, or for the one reference that the states refer to.
-MOTUS_HD MotusMv motus_mvp(const MotusMvGrid *grid, int mode, int part, int x, int y, int width) {
-    return motus_mvp_ref(grid, mode, part, x, y, width, 0);
-}
-
-// True if P_Skip's MV is zero because this cell, A or B, is unavailable or has refIdx 0 and a zero
-// MV (8.4.1.1).
-MOTUS_HD int motus_skip_is_zero(MotusMvCell cell) {
-    return cell.state == MOTUS_CELL_NONE ||
-           (cell.state == MOTUS_CELL_INTER && !cell.mv.x && !cell.mv.y);
-}
-
-// Returns the MV of P_Skip (8.4.1.1).
-MOTUS_HD MotusMv motus_mvp_skip(const MotusMvGrid *grid) {
-    const MotusMv zero = {0, 0};
-    if (motus_skip_is_zero(motus_grid_cell(grid, 1, 0)) ||
-        motus_skip_is_zero(motus_grid_cell(grid, 0, 1)))
-        return zero;
-    return motus_mvp_median(grid, 0, 0, 4, 0);
-}
+// ---- Partitions ---------------------------------------------------------------------------------
 
 // Partition or sub-macroblock partition of an inter MB.
 typedef struct MotusPartition {
@@ -171,7 +31,6 @@ MOTUS_HD MotusPartition motus_partition_at(int mode, int part, int x, int y) {
     return p;
 }
 
-MOTUS_HD int motus_sub_mode(int sub_type) { return MOTUS_MODE_8x8 + sub_type; }
 MOTUS_HD int motus_sub_partitions(int sub_type) {
     return sub_type == MOTUS_SUB_8x8 ? 1 : sub_type == MOTUS_SUB_4x4 ? 4 : 2;
 }
@@ -186,7 +45,7 @@ MOTUS_HD MotusPartition motus_sub_partition(int sub_type, int q, int i) {
     return motus_partition_at(MOTUS_MODE_8x8, 0, x, y);
 }
 
-// Returns its block alone.
+// Returns the block of sub-macroblock partition i of 8x8 block q.
 MOTUS_HD int motus_sub_block(int sub_type, int q, int i) {
     const int x = q % 2 * 2, y = q / 2 * 2;
     if (sub_type == MOTUS_SUB_8x4) return MOTUS_BLOCK_8x4 + 2 * (y + i) + x / 2;
@@ -215,39 +74,152 @@ MOTUS_HD int motus_mb_partitions(const MotusMb *mb, MotusPartition parts[16]) {
     return n;
 }
 
-// Lists mvd_l0 of an inter MB in coding order. refs: of the slice. Returns their number.
-MOTUS_HD int motus_mb_mvd(const MotusMb *mb, const MotusNeighbours *neighbours, int refs,
-                          MotusMv mvd[16]) {
+// ---- MV prediction ------------------------------------------------------------------------------
+
+// State of a block as a neighbour. NONE: not available (outside the slice, or later in decoding
+// order). INTRA: intra, or without this list: a zero MV with a reference that never matches. Else
+// INTER + ref_idx.
+enum { MOTUS_CELL_NONE, MOTUS_CELL_INTRA, MOTUS_CELL_INTER };
+
+typedef struct MotusMvCell {
+    MotusMv mv;
+    int state;
+} MotusMvCell;
+
+// Returns the ref_idx of 8x8 block q of an MB in a list; -1: none, intra, or NULL.
+MOTUS_HD int motus_ref_of(const MotusMb *mb, int q, int list) {
+    if (!mb || motus_mb_is_intra(mb) || !motus_pred_uses(mb->pred[q], list)) return -1;
+    return mb->ref[list][q];
+}
+
+// Returns the MV of block blk of an MB in a list, with its state. mb: NULL: not available.
+MOTUS_HD MotusMvCell motus_list_cell(const MotusMb *mb, int blk, int list) {
+    const int q = motus_8x8_of(blk), its = motus_ref_of(mb, q, list);
+    MotusMvCell cell = {{0, 0}, MOTUS_CELL_NONE};
+    if (!mb) return cell;
+    cell.state = its < 0 ? MOTUS_CELL_INTRA : MOTUS_CELL_INTER + its;
+    if (its >= 0) cell.mv = list ? mb->mv1[q] : mb->mv[blk];
+    return cell;
+}
+
+// Returns the predicted MV of a partition for a ref_idx from cells A, B and C (D if C is not
+// available): directional for partition `part` (mbPartIdx) of 16x8 and 8x16, else the median
+// (8.4.1.3).
+MOTUS_HD MotusMv motus_mvp(MotusMvCell a, MotusMvCell b, MotusMvCell c, int mode, int part,
+                           int ref) {
+    const int inter = MOTUS_CELL_INTER + ref;
+    MotusMv mv;
+    if (mode == MOTUS_MODE_16x8 && (part ? a : b).state == inter) return (part ? a : b).mv;
+    if (mode == MOTUS_MODE_8x16 && (part ? c : a).state == inter) return (part ? c : a).mv;
+    if (b.state == MOTUS_CELL_NONE && c.state == MOTUS_CELL_NONE && a.state != MOTUS_CELL_NONE)
+        return a.mv;
+    int inter_a = a.state == inter, inter_b = b.state == inter, inter_c = c.state == inter;
+    if (inter_a + inter_b + inter_c == 1) return inter_a ? a.mv : inter_b ? b.mv : c.mv;
+    mv.x = (int16_t)motus_median(a.mv.x, b.mv.x, c.mv.x);
+    mv.y = (int16_t)motus_median(a.mv.y, b.mv.y, c.mv.y);
+    return mv;
+}
+
+// Returns the cell at (x, y), units of 4 samples from the MB's first one, as luma4x4BlkIdx i sees
+// it: it is not available if it comes later.
+MOTUS_HD MotusMvCell mb_cell(const MotusMb *mb, const MotusNeighbours *n, int x, int y, int i,
+                             int list) {
+    if (y < 0)
+        return x < 0   ? motus_list_cell(n->d, 15, list)
+               : x > 3 ? motus_list_cell(n->c, 12, list)
+                       : motus_list_cell(n->b, 12 + x, list);
+    if (x < 0) return motus_list_cell(n->a, 4 * y + 3, list);
+    const int is_later = x > 3 || motus_blk_at(4 * y + x) >= i;
+    return motus_list_cell(is_later ? NULL : mb, (4 * y + x) & 15, list);
+}
+
+// Returns the predicted MV of a partition of an MB (part: all but `block`) in a list that it uses.
+// The MB must have its reference and the blocks before the partition.
+MOTUS_HD MotusMv motus_mb_mvp(const MotusMb *mb, const MotusNeighbours *n,
+                              const MotusPartition *part, int list) {
+    const int x = part->x, y = part->y, i = motus_blk_at(4 * y + x); // luma4x4BlkIdx
+    const MotusMvCell a = mb_cell(mb, n, x - 1, y, i, list), b = mb_cell(mb, n, x, y - 1, i, list);
+    MotusMvCell c = mb_cell(mb, n, x + part->width, y - 1, i, list);
+    if (c.state == MOTUS_CELL_NONE) c = mb_cell(mb, n, x - 1, y - 1, i, list);
+    return motus_mvp(a, b, c, part->mode, part->part, mb->ref[list][i >> 2]);
+}
+
+// True if P_Skip's MV is zero because this cell, A or B, is unavailable or has refIdx 0 and a zero
+// MV (8.4.1.1).
+MOTUS_HD int motus_skip_is_zero(MotusMvCell cell) {
+    return cell.state == MOTUS_CELL_NONE ||
+           (cell.state == MOTUS_CELL_INTER && !cell.mv.x && !cell.mv.y);
+}
+
+// Returns the MV that P_Skip would have in this MB (8.4.1.1).
+MOTUS_HD MotusMv motus_mb_skip_mv(const MotusNeighbours *n) {
+    const MotusMv zero = {0, 0};
+    const MotusMvCell a = motus_list_cell(n->a, 3, 0), b = motus_list_cell(n->b, 12, 0);
+    if (motus_skip_is_zero(a) || motus_skip_is_zero(b)) return zero;
+    return motus_mvp(a, b, n->c ? motus_list_cell(n->c, 12, 0) : motus_list_cell(n->d, 15, 0),
+                     MOTUS_MODE_16x16, 0, 0);
+}
+
+// Lists mvd_l0 of an inter MB in coding order. Returns their number.
+MOTUS_HD int motus_mb_mvd(const MotusMb *mb, const MotusNeighbours *neighbours, MotusMv mvd[16]) {
     MotusPartition parts[16];
-    MotusMvGrid grid;
-    int n = motus_mb_partitions(mb, parts);
-    if (refs > 1)
-        motus_grid_load_refs(&grid, neighbours);
-    else
-        motus_grid_load(&grid, neighbours);
+    const int n = motus_mb_partitions(mb, parts);
     for (int i = 0; i < n; i++) {
-        const MotusPartition *p = &parts[i];
-        const int blk = 4 * p->y + p->x, ref = refs > 1 ? mb->ref[0][motus_8x8_of(blk)] : 0;
-        MotusMv mv = mb->mv[blk],
-                predictor = motus_mvp_ref(&grid, p->mode, p->part, p->x, p->y, p->width, ref);
-        mvd[i].x = (int16_t)(mv.x - predictor.x);
-        mvd[i].y = (int16_t)(mv.y - predictor.y);
-        motus_grid_set(&grid, p->x, p->y, p->width, p->height, MOTUS_CELL_INTER + ref, mv);
+        const MotusMv mv = mb->mv[4 * parts[i].y + parts[i].x],
+                      mvp = motus_mb_mvp(mb, neighbours, &parts[i], 0);
+        mvd[i].x = (int16_t)(mv.x - mvp.x), mvd[i].y = (int16_t)(mv.y - mvp.y);
     }
     return n;
 }
 
-// Returns the MV that P_Skip would have in this MB. refs: of the slice.
-MOTUS_HD MotusMv motus_mb_skip_mv(const MotusNeighbours *neighbours, int refs) {
-    MotusMvGrid grid;
-    if (refs > 1)
-        motus_grid_load_refs(&grid, neighbours);
-    else
-        motus_grid_load(&grid, neighbours);
-    return motus_mvp_skip(&grid);
+// ---- MV prediction on a grid --------------------------------------------------------------------
+
+// Cells of an MB: rows and columns 1..4 are its own 4x4 blocks, row 0 and column 0 the neighbours',
+// column 5 of row 0 that of the MB above right.
+typedef struct MotusMvGrid {
+    MotusMv mv[5][6];
+    uint8_t state[5][6];
+} MotusMvGrid;
+
+// Sets the cells of the width x height block at (x, y) of the MB, in units of 4 samples: from
+// (-1, -1), the neighbours' on.
+MOTUS_HD void motus_grid_set(MotusMvGrid *grid, int x, int y, int width, int height,
+                             MotusMvCell cell) {
+    for (int row = y + 1; row <= y + height; row++)
+        for (int column = x + 1; column <= x + width; column++) {
+            grid->mv[row][column] = cell.mv;
+            grid->state[row][column] = (uint8_t)cell.state;
+        }
 }
 
-// Returns what a P picture keeps of an MB for the search centres of later pictures: an MV into its
+// Loads the neighbours in a list; the MB's own cells become not available.
+MOTUS_HD void motus_grid_load(MotusMvGrid *grid, const MotusNeighbours *neighbours, int list) {
+    const MotusMvCell none = {{0, 0}, MOTUS_CELL_NONE};
+    motus_grid_set(grid, -1, -1, 1, 1, motus_list_cell(neighbours->d, 15, list));
+    motus_grid_set(grid, 4, -1, 1, 1, motus_list_cell(neighbours->c, 12, list));
+    for (int i = 0; i < 4; i++) {
+        motus_grid_set(grid, i, -1, 1, 1, motus_list_cell(neighbours->b, 12 + i, list));
+        motus_grid_set(grid, -1, i, 1, 1, motus_list_cell(neighbours->a, 4 * i + 3, list));
+    }
+    motus_grid_set(grid, 0, 0, 5, 4, none);
+}
+
+MOTUS_HD MotusMvCell grid_cell(const MotusMvGrid *grid, int row, int column) {
+    MotusMvCell cell;
+    cell.mv = grid->mv[row][column];
+    cell.state = grid->state[row][column];
+    return cell;
+}
+
+// Returns the predicted MV of a partition or sub-macroblock partition for a ref_idx.
+MOTUS_HD MotusMv motus_grid_mvp(const MotusMvGrid *grid, const MotusPartition *p, int ref) {
+    const int beyond = p->x + 1 + p->width;
+    const int c = grid->state[p->y][beyond] != MOTUS_CELL_NONE ? beyond : p->x; // or D (8.4.1.3.2)
+    return motus_mvp(grid_cell(grid, p->y + 1, p->x), grid_cell(grid, p->y, p->x + 1),
+                     grid_cell(grid, p->y, c), p->mode, p->part, ref);
+}
+
+// Returns the MV that a P picture keeps of an MB for the search centres of later pictures, into its
 // first of `refs` references. searched: of the search; span[k]: pictures from reference k to here.
 MOTUS_HD MotusMv motus_mv_to_keep(const MotusMb *mb, MotusMv searched, int refs,
                                   const int32_t span[]) {

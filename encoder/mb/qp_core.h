@@ -34,7 +34,7 @@ typedef struct MotusQuant {
     uint32_t rate; // cost of a bit in 1/65536 of a squared step
 } MotusQuant;
 
-// The same for 8x8 blocks.
+// Quantizer of 8x8 blocks (MotusQuant).
 typedef struct MotusQuant8 {
     uint16_t scale[64]; // in zigzag order
     uint16_t raster_scale[64];

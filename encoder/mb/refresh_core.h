@@ -17,7 +17,7 @@ typedef struct MotusRefresh {
 } MotusRefresh;
 
 enum { MOTUS_TAPS_BELOW = 3 };    // 8.4.2.2.1
-enum { MOTUS_REFRESH_FINER = 3 }; // QPs, as those of an I picture
+enum { MOTUS_REFRESH_FINER = 3 }; // QPs, as those of an I picture: many pictures predict from it
 
 // Returns how many pictures of a cycle of `period` pictures the range takes: about a third, but 8
 // to 17. It has a row at least.
@@ -26,19 +26,14 @@ static inline int motus_refresh_pictures(int mb_height, int period) {
     return motus_min(step > 1 ? (mb_height + step - 1) / step : mb_height, period);
 }
 
-// Returns the end of the range in picture `at` of n.
-static inline int motus_refresh_end(int mb_height, int n, int at) {
-    return (int)((int64_t)(at + 1) * mb_height / n);
-}
-
 // Returns the rows of picture `at` of a cycle; without a range in those behind its end.
 static inline MotusRefresh motus_refresh_at(int mb_height, int period, int at) {
     const int n = motus_refresh_pictures(mb_height, period);
     MotusRefresh r = {0, 0, 0, 0};
     if (at >= n) return r;
     r.mb_height = mb_height;
-    r.first = motus_refresh_end(mb_height, n, at - 1);
-    r.end = motus_refresh_end(mb_height, n, at);
+    r.first = (int)((int64_t)at * mb_height / n);
+    r.end = (int)((int64_t)(at + 1) * mb_height / n);
     r.ref_end = at ? r.first : mb_height;
     return r;
 }
@@ -51,11 +46,6 @@ MOTUS_HD int motus_is_refreshed(const MotusRefresh *r, int y) {
 // Returns the first row of the slice behind the range; 0: none begins there.
 MOTUS_HD int motus_refresh_apart(const MotusRefresh *r) {
     return r->end < r->mb_height ? r->end : 0;
-}
-
-// Returns the QP offset of MBs of row y: many pictures predict from the range.
-static inline int motus_refresh_qp(const MotusRefresh *r, int y) {
-    return motus_is_refreshed(r, y) ? -MOTUS_REFRESH_FINER : 0;
 }
 
 enum { MOTUS_MAX_MV_Y = 4096 }; // above all of table A-1, quarter samples
@@ -72,13 +62,10 @@ MOTUS_HD int motus_refresh_mv_y(int max_mv_y, int y) {
     return y < max_mv_y - 4 * (MOTUS_TAPS_BELOW - 1) ? y : motus_min(y, max_mv_y) & ~3;
 }
 
-// Returns the largest y of MVs of blocks that end with row 0..3 of an MB's 4x4 blocks: from the
-// largest one of the whole MB.
-MOTUS_HD int motus_refresh_row_max_mv_y(int max_mv_y, int row) { return max_mv_y + 16 * (3 - row); }
-
-// True if a 4x4 block of such a row may have the MV.
-MOTUS_HD int motus_refresh_row_allows(int max_mv_y, int row, int y) {
-    return motus_refresh_mv_y(motus_refresh_row_max_mv_y(max_mv_y, row), y) == y;
+// Returns y of an MV of a block that ends with row 0..3 of an MB's 4x4 blocks, lowered as by
+// motus_refresh_mv_y.
+MOTUS_HD int motus_refresh_row_mv_y(int max_mv_y, int row, int y) {
+    return motus_refresh_mv_y(max_mv_y + 16 * (3 - row), y);
 }
 
 // Returns y of an MV of block b of the 41, lowered as by motus_refresh_mv_y.
@@ -88,7 +75,7 @@ MOTUS_HD int motus_refresh_block_mv_y(int max_mv_y, int b, int y) {
                   : b >= MOTUS_BLOCK_8x4 ? (b - MOTUS_BLOCK_8x4) >> 1
                   : b >= MOTUS_BLOCK_8x8 ? (b - MOTUS_BLOCK_8x8) >> 1 << 1 | 1
                                          : (b == MOTUS_BLOCK_16x8 ? 1 : 3);
-    return motus_refresh_mv_y(motus_refresh_row_max_mv_y(max_mv_y, k), y);
+    return motus_refresh_row_mv_y(max_mv_y, k, y);
 }
 
 // SATD of a 4x4 block with an MV that its row does not allow: above all others, which are at most

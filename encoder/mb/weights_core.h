@@ -19,16 +19,12 @@ MOTUS_HD int motus_dist_scale(int32_t shown, int32_t ref0, int32_t ref1) {
     return motus_clip(-1024, 1023, (tb * tx + 32) >> 6);
 }
 
-// Returns list 1's implicit weight, -64..128 (8.4.2.3.1): list 0's is 64 less it.
-MOTUS_HD int motus_implicit_weight(int32_t shown, int32_t ref0, int32_t ref1) {
-    if (ref0 == ref1) return MOTUS_EVEN_PAIR;
-    const int weight = motus_dist_scale(shown, ref0, ref1) >> 2;
-    return weight < -64 || weight > 128 ? MOTUS_EVEN_PAIR : weight;
-}
-
-// Returns MotusReference.pair_offset of list 0's reference in a pair.
+// Returns MotusReference.pair_offset of list 0's reference in a pair: list 1's implicit weight,
+// -64..128 (8.4.2.3.1), less MOTUS_EVEN_PAIR. List 0's weight is 64 less list 1's.
 MOTUS_HD int motus_pair_offset(int32_t shown, int32_t ref0, int32_t ref1) {
-    return motus_implicit_weight(shown, ref0, ref1) - MOTUS_EVEN_PAIR;
+    if (ref0 == ref1) return 0;
+    const int weight = motus_dist_scale(shown, ref0, ref1) >> 2;
+    return weight < -64 || weight > 128 ? 0 : weight - MOTUS_EVEN_PAIR;
 }
 
 // Returns the weighted sum of two samples. weight1: of b.

@@ -95,11 +95,11 @@ typedef struct MotusCudaCoder {
     // intra refresh (MotusStream.refresh_slices). NULL if no picture has several slices.
     int *slice_first;
     motus_cuda_coder::Output output[MOTUS_CODER_DEPTH];
-    MotusPacketPool *packets;        // NULL: the bytes of packets are downloaded
-    MotusField *field;               // handed out with the picture that was finished last
-    int64_t expected_us[3];          // duration of a picture that runs alone, by type
-    size_t expected[2];              // bytes of the next NAL units, generously; [1]: of B pictures
-    int max_teams, can_launch_early; // decide_cuda.h
+    MotusPacketPool *packets; // NULL: the bytes of packets are downloaded
+    MotusField *field;        // handed out with the picture that was finished last
+    int64_t expected_us[3];   // duration of a picture that runs alone, by type
+    size_t expected[2];       // bytes of the next NAL units, generously; [1]: of B pictures
+    int max_block_mbs, can_launch_early; // decide_cuda.h
     // Launches of the last P picture, B picture, and B picture that is a reference; NULL: pictures
     // are launched kernel by kernel.
     MotusLaunchList *list[motus_cuda_coder::LISTS];

@@ -325,7 +325,7 @@ extern "C" MotusStatus motus_cuda_coder_open(void **out, const MotusStream *stre
     if (!status) status = open_memory(c, error);
     if (!status && packets_stay(c))
         status = motus_packet_pool_open(&c->packets, copies->device, error);
-    c->max_teams = c->worker[0].pic.teams, c->can_launch_early = c->worker[0].pic.early;
+    c->max_block_mbs = c->worker[0].pic.block_mbs, c->can_launch_early = c->worker[0].pic.early;
     const size_t most = motus_nal_bound(stream->rbsp_capacity);
     for (size_t &expected : c->expected) expected = 4096 < most ? 4096 : most;
     if (status) motus_cuda_coder_close(out);

@@ -209,7 +209,7 @@ void set_state(Picture *p, const MotusPictureJob *job) {
     const MotusPictureParams *params = job->params;
     const int pictures = c->coders * (config->bframes && !params->idr ? c->n_workers : 1);
     const size_t slices = params->refresh.end ? 1 + (size_t)params->refresh_at : 0;
-    pic->teams = pictures < 3 ? 1 : c->max_teams;
+    pic->block_mbs = pictures < 3 ? 1 : c->max_block_mbs;
     pic->early = pictures == 1 && c->can_launch_early;
     pic->lambda = job->lambda;
     for (int i = 0; i < 3; i++) {

@@ -43,7 +43,7 @@ static MotusSliceState propagate(MotusSliceState *rows, const MotusCodedMbs *mbs
 static void finalize_skip(MotusCodedMbs *mbs, int i) {
     const MotusNeighbours neighbours = motus_neighbours_at(mbs, i);
     if (mbs->slice_type == MOTUS_SLICE_B)
-        motus_mb_finalize_b(&mbs->mb[i], &neighbours, motus_direct_from(&mbs->direct, i));
+        motus_mb_finalize_b(&mbs->mb[i], &neighbours, &mbs->direct, i);
     else
         motus_mb_finalize_skip(&mbs->mb[i], &neighbours, mbs->refs);
 }
@@ -58,8 +58,7 @@ static int finalize_qp(MotusCodedMbs *mbs, int i, int qp_before) {
         if (mbs->slice_type == MOTUS_SLICE_B)
             motus_b_context_set(&mbs->context[i], mb, &mbs->coef[i], &neighbours, qp_delta);
         else
-            motus_mb_context_set(&mbs->context[i], mb, &mbs->coef[i], &neighbours, qp_delta,
-                                 mbs->refs);
+            motus_mb_context_set(&mbs->context[i], mb, &mbs->coef[i], &neighbours, qp_delta);
     }
     return motus_mb_has_qp_delta(mb) ? mb->qp : qp_before;
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "encoder/mb/deblock.h"
-#include "encoder/mb/temporal_core.h"
+#include "encoder/mb/direct_core.h"
 #include "encoder/settings/stream.h"
 #include "encoder/slice/slice.h"
 #include "tests/conformance/decoders/decoders.h"

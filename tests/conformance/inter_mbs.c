@@ -32,7 +32,7 @@ static void random_p(MotusMb *mb, const MotusNeighbours *neighbours, const Inter
     const int n = motus_mb_partitions(mb, parts),
               skip = mb->type == MOTUS_MB_P_SKIP || (mb->type == MOTUS_MB_P_16x16 && chance(30));
     for (int i = 0; i < n; i++)
-        set_mv(mb, &parts[i], skip ? motus_mb_skip_mv(neighbours, 1) : random_mv(how));
+        set_mv(mb, &parts[i], skip ? motus_mb_skip_mv(neighbours) : random_mv(how));
 }
 
 // Sets all 8x8 blocks of a partition of a B MB at random; its MVs are often the predicted ones.
@@ -44,15 +44,15 @@ static void random_partition(MotusMb *mb, const MotusNeighbours *neighbours,
     MotusMv mv[2];
     mb->ref[0][motus_8x8_of(4 * part->y + part->x)] = ref[0];
     for (int list = 0; list < 2; list++)
-        mv[list] = chance(30) ? motus_b_mvp(mb, neighbours, part, list) : random_mv(how);
+        mv[list] = chance(30) ? motus_mb_mvp(mb, neighbours, part, list) : random_mv(how);
     for (int y = part->y; y < part->y + part->height; y += 2)
         for (int x = part->x; x < part->x + part->width; x += 2)
             motus_set_8x8(mb, motus_8x8_of(4 * y + x), pred, ref, mv[0], mv[1]);
 }
 
 static void random_b(MotusMb *mb, const MotusNeighbours *neighbours, const InterMbs *how,
-                     MotusDirectFrom from, int refs) {
-    const MotusDirect direct = motus_direct_of(neighbours, from);
+                     const MotusDirectSource *source, int mb_i, int refs) {
+    const MotusDirect direct = motus_direct_of(neighbours, source, mb_i);
     MotusPartition parts[16];
     const int n = motus_mb_partitions(mb, parts);
     const int whole = direct.blocks == MOTUS_ALL_DIRECT &&
@@ -156,7 +156,7 @@ static void random_mb(MotusCodedMbs *mbs, int i, const InterMbs *how) {
     if (motus_mb_is_intra(mb))
         random_intra(mb, &neighbours);
     else if (mbs->slice_type == MOTUS_SLICE_B)
-        random_b(mb, &neighbours, how, motus_direct_from(&how->direct, i), mbs->refs);
+        random_b(mb, &neighbours, how, &how->direct, i, mbs->refs);
     else
         random_p(mb, &neighbours, how);
     if (mb->type == MOTUS_MB_P_SKIP || !chance(how->residual)) return;

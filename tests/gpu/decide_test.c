@@ -27,7 +27,7 @@ typedef struct Decide {
     int mb_width, mb_height, n_mb;
     Settings settings;
     MotusEffort effort;
-    int is_p, teams, early;
+    int is_p, block_mbs, early;
     MotusFrame *frame[FRAMES];
     // CPU:
     MotusPictureState pic;
@@ -53,7 +53,7 @@ static void open_device(GpuCase *c, Decide *d) {
         gpu_buffer(c, "state", GPU_KEPT, motus_picture_state_cuda_bytes(d->mb_width, d->mb_height));
     CU_ASSERT_FATAL(
         !motus_picture_state_cuda_place(&d->gpu, d->state->at[ON_CUDA], d->mb_width, d->mb_height));
-    d->teams = d->gpu.teams, d->early = d->gpu.early;
+    d->block_mbs = d->gpu.block_mbs, d->early = d->gpu.early;
     for (int p = 0; p < 3; p++) {
         const int w = d->whole->plane[p].width, h = d->whole->plane[p].height;
         d->src[p] = gpu_plane(c, "source", GPU_INPUT, w, h, gpu_round16(w), 1);
@@ -222,7 +222,7 @@ static void fill_picture(GpuCase *c, int t) {
     d->pic.qp_offset = maps ? offset : NULL;
     d->gpu.qp_offset = maps ? d->offset->at[ON_CUDA] : NULL;
     d->gpu.slice_first = d->slices.first ? d->slice_first->at[ON_CUDA] : NULL;
-    d->gpu.teams = alone ? 1 : d->teams, d->gpu.early = alone ? d->early : 0;
+    d->gpu.block_mbs = alone ? 1 : d->block_mbs, d->gpu.early = alone ? d->early : 0;
     motus_random_costs(d->bins->at[ON_CPU], d->settings.qp);
     d->gpu.costs = d->settings.cabac ? d->bins->at[ON_CUDA] : NULL;
     d->gpu.transform_8x8 = d->settings.transform_8x8;

@@ -20,7 +20,8 @@ die() {
     exit 1
 }
 
-cpack --config "$build/CPackConfig.cmake" -B "$dir/packages" >cpack.log 2>&1 || {
+cpack --config "$build/CPackConfig.cmake" -D CPACK_DEBIAN_COMPRESSION_TYPE=gzip \
+    -B "$dir/packages" >cpack.log 2>&1 || {
     cat cpack.log && exit 1
 }
 debs=("$dir"/packages/*.deb)

@@ -3,9 +3,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <string.h>
 
-#include "encoder/analyse/b_choice_cpu.h"
-#include "encoder/analyse/b_trial_cpu.h"
-#include "encoder/analyse/transform8_cpu.h"
+#include "encoder/analyse/b.h"
+#include "encoder/analyse/predict_cpu.h"
 #include "encoder/decide/decide.h"
 #include "encoder/decide/decide_core.h"
 #include "encoder/preset/preset.h"
@@ -179,7 +178,7 @@ static void find_candidates(Picture *p, const MotusInterMb *in,
     if (!motus_test_range(0, 2)) move_blocks(p, in, motion);
     motus_test_fill(found, MOTUS_B_SETS * sizeof *found);
     motus_test_fill(many, sizeof many);
-    motus_b_candidates(&search, motion, found);
+    motus_b_c.candidates(&search, motion, found);
     many->blocks = found->blocks, many->refs = 0;
     mark_far(p, in, motion, found->blocks, far);
     const char *failure = lanes_b_candidates(in, &p->effort, motion, search.centre, far, many);
@@ -194,31 +193,6 @@ static void find_candidates(Picture *p, const MotusInterMb *in,
     failure = lanes_b_first_guess(&guess[1], found);
     MOTUS_CHECK(!failure && !memcmp(&guess[0], &guess[1], sizeof guess[0]),
                 "case %d, MB %d,%d: first guess", p->number, in->x, in->y);
-}
-
-static void compare_transforms(Picture *p, const MotusInterMb *in, const MotusLevelChoice *levels,
-                               const MotusTrial *best) {
-    struct Transformed {
-        MotusMb mb;
-        MotusMbCoef coef;
-        __attribute__((aligned(16))) uint8_t rec[256];
-        uint32_t cost;
-        int taken;
-    } one = {.mb = best->mb, .coef = best->coef, .cost = best->cost}, many;
-    memcpy(one.rec, best->luma, sizeof one.rec);
-    many = one;
-    one.taken = motus_choose_transform(in, levels, &p->quant8, &one.mb, &one.coef, one.rec, 16,
-                                       best->luma_bits, &one.cost);
-    const char *failure =
-        lanes_b_choose_transform(in, levels, &p->quant8, &many.mb, &many.coef, many.rec,
-                                 best->luma_bits, &many.cost, &many.taken);
-    MOTUS_CHECK(!failure && one.taken == many.taken && one.cost == many.cost &&
-                    !memcmp(&one.mb, &many.mb, sizeof one.mb) &&
-                    !memcmp(one.rec, many.rec, sizeof one.rec) &&
-                    same_levels(&one.mb, &one.coef, &many.coef),
-                "case %d, MB %d,%d: 8x8 transform %d, not %d", p->number, in->x, in->y, many.taken,
-                one.taken);
-    p->taken += one.taken;
 }
 
 static void compare_choices(const Picture *p, const MotusInterMb *in, const MotusBChoice *one,
@@ -251,7 +225,7 @@ static void compare_sure_skips(Picture *p, const MotusInterMb *in, const MotusDi
                                const MotusLevelChoice *levels, const MotusTrial *decided) {
     static MotusTrial one, many;
     int is_sure;
-    const int expected = motus_b_skip_is_sure(in, direct, &p->effort, levels, &one);
+    const int expected = motus_b_c.skip_is_sure(in, direct, &p->effort, levels, &one);
     const char *failure = lanes_b_skip_is_sure(in, direct, &p->effort, levels, &many, &is_sure);
     MOTUS_CHECK(!failure && is_sure == expected, "case %d, MB %d,%d: %s", p->number, in->x, in->y,
                 failure ? failure : "a sure B_Skip");
@@ -281,15 +255,18 @@ static void code_mb(Picture *p, int x, int y) {
     static MotusTrial many;
     MotusBChoice choice;
     MotusBCandidates found[MOTUS_B_SETS];
-    uint32_t satd[2];
+    uint32_t satd[2] = {0, 0};
     const MotusDirect fixed = random_direct(p->refs);
-    const MotusDirectFrom from = {motus_test_range(0, 3) ? NULL : &fixed, motus_test_range(0, 15)};
+    const uint8_t col_zero = (uint8_t)motus_test_range(0, 15);
+    const MotusDirectSource source = {motus_test_range(0, 3) ? NULL : &fixed, &col_zero};
     find_candidates(p, &in, found);
     motus_test_fill(&memory, sizeof memory);
-    const MotusTrial *one = motus_decide_b(&in, found, from, &p->effort, &levels,
-                                           motus_refine_ops(), &memory.decide, &satd[0]);
+    const MotusTrial *one = &memory.decide.trial[0];
+    if (!motus_b_c.skip(&in, &source, 0, &p->effort, &levels, motus_refine_ops(), &memory.decide))
+        one = motus_b_c.types(&in, found, &p->effort, &levels, motus_refine_ops(), &memory.decide,
+                              &satd[0]);
     const char *failure =
-        lanes_decide_b(&in, found, from, &p->effort, &levels, &many, &choice, &satd[1]);
+        lanes_decide_b(&in, found, &source, &p->effort, &levels, &many, &choice, &satd[1]);
     MOTUS_CHECK(!failure && satd[0] == satd[1], "case %d, MB %d,%d: %s", p->number, x, y,
                 failure ? failure : "SATD");
     if (failure) return;
@@ -301,7 +278,7 @@ static void code_mb(Picture *p, int x, int y) {
                     one->bits == many.bits && one->ssd == many.ssd && one->cost == many.cost,
                 "case %d, MB %d,%d: type %d, not %d; %u bits, not %u; SSD %u, not %u", p->number, x,
                 y, many.mb.type, one->mb.type, many.bits, one->bits, many.ssd, one->ssd);
-    if (from.fixed) compare_sure_skips(p, &in, from.fixed, &levels, one);
+    if (source.fixed) compare_sure_skips(p, &in, source.fixed, &levels, one);
     p->types[one->mb.type]++;
     for (int q = 0; q < 4 && !motus_mb_is_intra(&one->mb); q++) p->far += one->mb.ref[0][q] > 0;
     p->direct += one->mb.type == MOTUS_MB_P_16x16 && one->mb.direct;
@@ -309,7 +286,8 @@ static void code_mb(Picture *p, int x, int y) {
     if (motus_mb_is_intra(&one->mb)) return;
     failure = compare_refinement(&in, &levels, one, &p->moved);
     MOTUS_CHECK(!failure, "case %d, MB %d,%d: refinement: %s", p->number, x, y, failure);
-    compare_transforms(p, &in, &levels, one);
+    failure = compare_transforms(&in, &levels, &p->quant8, one, &p->taken);
+    MOTUS_CHECK(!failure, "case %d, MB %d,%d: transform: %s", p->number, x, y, failure);
 }
 
 // Codes the picture MB by MB in raster order; some MBs are intra.

@@ -2,8 +2,7 @@
 #define MOTUS_EMULATED_LANES
 #include "tests/lanes/lanes_b_warp.h"
 
-#include "encoder/analyse/b_team_warp.cuh"
-#include "encoder/analyse/transform8_warp.cuh"
+#include "encoder/analyse/b_warp.cuh"
 #include "encoder/decide/decide_core.h"
 #include "tests/lanes/emulated_lanes.h"
 #include "tests/support/harness.h"
@@ -12,8 +11,7 @@
 static struct Shared {
     MotusBTeam team;
     MotusTrialCoefs coefs[MOTUS_B_WARPS];
-    MotusTransformShared eights[MOTUS_B_WARPS];
-    MotusTransformShared transform;
+    MotusTransformShared transforms[MOTUS_B_WARPS];
 } shared;
 
 typedef struct Call {
@@ -23,16 +21,12 @@ typedef struct Call {
     const MotusEffort *effort;
     const MotusLevelChoice *levels;
     const MotusBFields *fields;
-    MotusDirectFrom from;
+    const MotusDirectSource *source;
     MotusTrial *trial;
     MotusBChoice *choice;
     MotusMb *mb;
     uint32_t *satd;
-    const MotusQuant8 *quant8;
-    MotusMbCoef *coef;
-    uint8_t *rec;
-    uint32_t luma_bits, *cost;
-    int *taken;
+    int *is_sure;
 } Call;
 
 static const char *run(int warps, void (*body)(void *), Call *c) {
@@ -72,20 +66,20 @@ static void decide_body(void *argument) {
     const int warp = emulated_warp();
     uint32_t satd;
     const MotusTrial *best =
-        motus_b_team_decide(c->in, c->found, c->from, c->effort, c->levels, &shared.team,
-                            shared.coefs, c->in->quant8 ? shared.eights : NULL, warp, &satd);
+        motus_b_team_decide(c->in, c->found, c->source, 0, c->effort, c->levels, &shared.team,
+                            shared.coefs, c->in->quant8 ? shared.transforms : NULL, warp, &satd);
     motus_team_sync();
     if (warp == 0 && motus_lane() == MOTUS_LANES - 1)
         *c->trial = *best, *c->choice = shared.team.choice, *c->satd = satd;
 }
 
 const char *lanes_decide_b(const MotusInterMb *in, const MotusBCandidates *found,
-                           MotusDirectFrom from, const MotusEffort *effort,
+                           const MotusDirectSource *source, const MotusEffort *effort,
                            const MotusLevelChoice *levels, MotusTrial *trial, MotusBChoice *choice,
                            uint32_t *satd) {
     Call c = {.in = in,
               .found = found,
-              .from = from,
+              .source = source,
               .effort = effort,
               .levels = levels,
               .trial = trial,
@@ -97,45 +91,20 @@ const char *lanes_decide_b(const MotusInterMb *in, const MotusBCandidates *found
 static void sure_body(void *argument) {
     const Call *c = argument;
     MotusTrial *skip = &shared.team.skip;
-    const int is_sure = motus_b_warp_skip_is_sure(c->in, c->from.fixed, c->effort, c->levels, skip);
-    if (motus_lane() == MOTUS_LANES - 1) *c->trial = *skip, *c->taken = is_sure;
+    const int is_sure =
+        motus_b_warp_skip_is_sure(c->in, c->source->fixed, c->effort, c->levels, skip);
+    if (motus_lane() == MOTUS_LANES - 1) *c->trial = *skip, *c->is_sure = is_sure;
 }
 
 const char *lanes_b_skip_is_sure(const MotusInterMb *in, const MotusDirect *direct,
                                  const MotusEffort *effort, const MotusLevelChoice *levels,
                                  MotusTrial *trial, int *is_sure) {
+    const MotusDirectSource source = {direct, NULL};
     Call c = {.in = in,
-              .from = {direct, 0},
+              .source = &source,
               .effort = effort,
               .levels = levels,
               .trial = trial,
-              .taken = is_sure};
+              .is_sure = is_sure};
     return run(1, sure_body, &c);
-}
-
-static void transform_body(void *argument) {
-    const Call *c = argument;
-    uint32_t cost = *c->cost;
-    if (motus_lane() == 0) shared.transform.mb = *c->mb;
-    motus_lanes_sync();
-    const int taken = motus_choose_transform_warp(c->in, c->levels, c->quant8, &shared.transform,
-                                                  c->coef, c->rec, 16, c->luma_bits, &cost);
-    motus_lanes_sync();
-    if (motus_lane() == MOTUS_LANES - 1)
-        *c->taken = taken, *c->cost = cost, *c->mb = shared.transform.mb;
-}
-
-const char *lanes_b_choose_transform(const MotusInterMb *in, const MotusLevelChoice *levels,
-                                     const MotusQuant8 *quant8, MotusMb *mb, MotusMbCoef *coef,
-                                     uint8_t *rec, uint32_t luma_bits, uint32_t *cost, int *taken) {
-    Call c = {.in = in,
-              .levels = levels,
-              .quant8 = quant8,
-              .mb = mb,
-              .coef = coef,
-              .rec = rec,
-              .luma_bits = luma_bits,
-              .cost = cost,
-              .taken = taken};
-    return run(1, transform_body, &c);
 }

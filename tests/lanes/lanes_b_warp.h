@@ -21,12 +21,8 @@ const char *lanes_b_skip_is_sure(const MotusInterMb *in, const MotusDirect *dire
 
 // Decides an MB into *trial, *choice and *satd; *choice is undefined where B_Skip is taken at once.
 const char *lanes_decide_b(const MotusInterMb *in, const MotusBCandidates *found,
-                           MotusDirectFrom from, const MotusEffort *effort,
+                           const MotusDirectSource *source, const MotusEffort *effort,
                            const MotusLevelChoice *levels, MotusTrial *trial, MotusBChoice *choice,
                            uint32_t *satd);
-// Chooses the transform of MB *mb, as lanes_choose_transform.
-const char *lanes_b_choose_transform(const MotusInterMb *in, const MotusLevelChoice *levels,
-                                     const MotusQuant8 *quant8, MotusMb *mb, MotusMbCoef *coef,
-                                     uint8_t *rec, uint32_t luma_bits, uint32_t *cost, int *taken);
 
 #endif

@@ -10,7 +10,7 @@
 static struct Shared {
     MotusRdTeam team;
     MotusTrialCoefs coefs[MOTUS_RD_WARPS];
-    MotusTransformShared eights[MOTUS_RD_WARPS];
+    MotusTransformShared transforms[MOTUS_RD_WARPS];
 } shared;
 
 typedef struct Call {
@@ -25,7 +25,8 @@ static void refine_body(void *argument) {
     const Call *c = argument;
     const int warp = emulated_warp(),
               any = motus_rd_team_refine(c->in, c->levels, c->most, c->cost, &shared.team,
-                                         shared.coefs, c->in->quant8 ? shared.eights : NULL, warp);
+                                         shared.coefs, c->in->quant8 ? shared.transforms : NULL,
+                                         warp);
     motus_team_sync();
     if (warp == MOTUS_RD_WARPS - 1 && motus_lane() == 0) *c->any = any;
 }
@@ -37,5 +38,34 @@ const char *lanes_rd_refine(const MotusInterMb *in, const MotusLevelChoice *leve
     shared.team.mb = *mb;
     const char *failure = emulated_lanes_run(MOTUS_RD_WARPS, refine_body, &c);
     *trial = shared.team.trial[0];
+    return failure;
+}
+
+typedef struct TransformCall {
+    const MotusInterMb *in;
+    const MotusLevelChoice *levels;
+    const MotusQuant8 *quant8;
+    uint32_t luma_bits;
+    LanesTransformed *mb;
+} TransformCall;
+
+static void transform_body(void *argument) {
+    const TransformCall *c = argument;
+    uint32_t cost = c->mb->cost;
+    const int taken =
+        motus_choose_transform_warp(c->in, c->levels, c->quant8, &shared.transforms[0],
+                                    &c->mb->coef, c->mb->rec, 16, c->luma_bits, &cost);
+    motus_lanes_sync();
+    if (motus_lane() == MOTUS_LANES - 1) c->mb->taken = taken, c->mb->cost = cost;
+}
+
+const char *lanes_choose_transform(const MotusInterMb *in, const MotusLevelChoice *levels,
+                                   const MotusQuant8 *quant8, uint32_t luma_bits,
+                                   LanesTransformed *mb) {
+    TransformCall c = {in, levels, quant8, luma_bits, mb};
+    motus_test_fill(&shared, sizeof shared);
+    shared.transforms[0].mb = mb->mb;
+    const char *failure = emulated_lanes_run(1, transform_body, &c);
+    mb->mb = shared.transforms[0].mb;
     return failure;
 }

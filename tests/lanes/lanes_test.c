@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "encoder/analyse/inter_trial_cpu.h"
-#include "encoder/analyse/transform8_cpu.h"
+#include "encoder/analyse/inter.h"
+#include "encoder/analyse/predict_cpu.h"
 #include "encoder/decide/decide.h"
 #include "encoder/decide/decide_core.h"
 #include "encoder/intra/intra.h"
@@ -128,11 +128,12 @@ static void code_intra(LanesPicture *p, int x, int y, int slice_type) {
 }
 
 // Makes the MB's source the prediction of P_Skip.
-static void skip_mb(LanesPicture *p, const MotusInterMb *in, const MotusLevelChoice *levels) {
+static void skip_mb(LanesPicture *p, const MotusInterMb *in) {
     static MotusTrial trial;
-    MotusMvGrid grid;
-    (in->refs > 1 ? motus_grid_load_refs : motus_grid_load)(&grid, &in->neighbours);
-    motus_skip_trial(in, levels, motus_mvp_skip(&grid), &trial);
+    const MotusMv skip = motus_mb_skip_mv(&in->neighbours);
+    trial.mb = (MotusMb){.type = MOTUS_MB_P_SKIP};
+    for (int i = 0; i < 16; i++) trial.mb.mv[i] = skip;
+    motus_predict_inter(trial.luma, trial.chroma, in, &trial.mb);
     for (int k = 0; k < 3; k++) {
         const MotusPlane *src = &p->src->plane[k];
         const int size = k ? 8 : 16;
@@ -159,36 +160,6 @@ static void compare_choices(const LanesPicture *p, int x, int y, uint32_t satd,
     }
 }
 
-// An inter MB whose transform is chosen.
-typedef struct Transformed {
-    MotusMb mb;
-    MotusMbCoef coef;
-    __attribute__((aligned(16))) uint8_t rec[256];
-    uint32_t cost;
-    int taken;
-} Transformed;
-
-static void compare_transforms(LanesPicture *p, const MotusInterMb *in,
-                               const MotusLevelChoice *levels, const MotusTrial *best) {
-    const MotusQuant8 quant8 = motus_quant8_at(in->qp->luma.qp, MOTUS_SLICE_P);
-    Transformed one, many;
-    one = (Transformed){.mb = best->mb, .coef = best->coef, .cost = best->cost};
-    memcpy(one.rec, best->luma, sizeof one.rec);
-    many = one;
-    one.taken = motus_choose_transform(in, levels, &quant8, &one.mb, &one.coef, one.rec, 16,
-                                       best->luma_bits, &one.cost);
-    const char *failure =
-        lanes_choose_transform(in, levels, &quant8, &many.mb, &many.coef, many.rec, best->luma_bits,
-                               &many.cost, &many.taken);
-    MOTUS_CHECK(!failure && one.taken == many.taken && one.cost == many.cost &&
-                    !memcmp(&one.mb, &many.mb, sizeof one.mb) &&
-                    !memcmp(one.rec, many.rec, sizeof one.rec) &&
-                    same_levels(&one.mb, &one.coef, &many.coef),
-                "%s, case %d, MB %d,%d: 8x8 transform %d, not %d, cost %u, not %u", p->name,
-                p->number, in->x, in->y, many.taken, one.taken, many.cost, one.cost);
-    p->taken8[p->costs != NULL] += one.taken;
-}
-
 static void code_inter(LanesPicture *p, int x, int y) {
     const MotusLevelChoice levels = {p->pic.zero_runs, p->effort.levels, p->costs};
     const MotusQuant8 quant8 = motus_quant8_at(p->qp.luma.qp, MOTUS_SLICE_P);
@@ -210,7 +181,7 @@ static void code_inter(LanesPicture *p, int x, int y) {
     if (motus_test_range(0, 7))
         lanes_move_blocks(p, x, y, &found);
     else
-        skip_mb(p, &in, &levels);
+        skip_mb(p, &in);
     for (int v = 0; v < found.n; v++) {
         uint16_t satds[16];
         motus_satd_mb(found.satd[v], in.src.plane[0], in.src.stride[0], &in.ref[found.ref[v]],
@@ -222,12 +193,13 @@ static void code_inter(LanesPicture *p, int x, int y) {
     }
     const int warps = (x ^ y) & 1 ? 2 : motus_test_range(2, LANES_INTER_WARPS),
               shares = warps > 2 && !in.quant8 && motus_test_range(0, 2);
-    uint32_t satd;
+    uint32_t satd = 0;
     motus_test_fill(&memory, sizeof memory);
-    const MotusTrial *best =
-        motus_decide_inter(&in, &found, &p->effort, &levels, &memory.decide, &satd);
+    const MotusTrial *best = &memory.decide.trial[0];
+    if (!motus_inter_c.skip(&in, &p->effort, &levels, &memory.decide))
+        best = motus_inter_c.types(&in, &found, &p->effort, &levels, &memory.decide, &satd);
     lanes_decide_inter(&in, &found, &p->effort, &levels, warps, shares, &lanes);
-    if (best->mb.type == MOTUS_MB_P_SKIP && motus_skip_is_enough(best, &p->qp, &p->effort))
+    if (best->mb.type == MOTUS_MB_P_SKIP && motus_skip_is_enough(best->cost, &p->qp, &p->effort))
         p->at_once++; // there are no choices
     else if (!lanes.failure)
         compare_choices(p, x, y, satd, &memory.decide.choice);
@@ -242,7 +214,9 @@ static void code_inter(LanesPicture *p, int x, int y) {
     const char *failure = compare_refinement(&in, &levels, best, &p->moved);
     MOTUS_CHECK(!failure, "%s, case %d, MB %d,%d: refinement: %s", p->name, p->number, x, y,
                 failure);
-    compare_transforms(p, &in, &levels, best);
+    failure = compare_transforms(&in, &levels, &quant8, best, &p->taken8[p->costs != NULL]);
+    MOTUS_CHECK(!failure, "%s, case %d, MB %d,%d: transform: %s", p->name, p->number, x, y,
+                failure);
 }
 
 // Codes the picture as I, or as P with itself as its reference.

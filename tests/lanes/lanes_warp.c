@@ -6,8 +6,7 @@
 #endif
 #include "tests/lanes/lanes_warp.h"
 
-#include "encoder/analyse/inter_team_warp.cuh"
-#include "encoder/analyse/transform8_warp.cuh"
+#include "encoder/analyse/inter_warp.cuh"
 #include "encoder/decide/decide_core.h"
 #include "encoder/intra/intra8x8_warp.cuh"
 #include "tests/lanes/emulated_lanes.h"
@@ -21,7 +20,7 @@ static struct Shared {
     MotusIntra8Team team8;
     MotusInterTeam inter;
     MotusTrialCoefs coefs[LANES_INTER_WARPS];
-    MotusTransformShared transform;
+    MotusTransformShared transforms[LANES_INTER_WARPS];
 } shared;
 
 typedef struct Arguments {
@@ -112,23 +111,20 @@ void lanes_intra_search(const MotusIntraMb *in, int warps, LanesResult *r) {
 
 // ---- Inter --------------------------------------------------------------------------------------
 
-static MotusTransformShared eights[LANES_INTER_WARPS];
-
 static void inter_team_body(void *argument) {
     const Arguments *a = argument;
     MotusInterTeam *team = &shared.inter;
     const int warp = emulated_warp();
-    const MotusTeamEdge edge = motus_team_edge(&a->inter->neighbours, a->inter->refs);
+    const MotusEdge edge = motus_edge(&a->inter->neighbours, a->inter->refs, 1);
     MotusTeamLane own;
     uint32_t satd;
-    motus_team_begin(&own, a->found, a->inter->refs, &team->choose.choice, &team->of.sums, warp,
-                     a->warps);
-    const MotusTrial *best =
-        motus_team_decide(a->inter, own, &edge, a->found, a->effort, a->levels, team, shared.coefs,
-                          a->inter->quant8 ? eights : NULL, warp, a->warps, a->shares, &satd);
+    motus_team_begin(&own, a->found, a->inter->refs, &team->choice, &team->sums, warp, a->warps);
+    const MotusTrial *best = motus_team_decide(
+        a->inter, own, &edge, a->found, a->effort, a->levels, team, shared.coefs,
+        a->inter->quant8 ? shared.transforms : NULL, warp, a->warps, a->shares, &satd);
     motus_team_sync();
     if (warp == 0 && motus_lane() == MOTUS_LANES - 1)
-        a->r->trial = *best, a->r->choice = team->choose.choice, a->r->satd = satd;
+        a->r->trial = *best, a->r->choice = team->choice, a->r->satd = satd;
 }
 
 void lanes_decide_inter(const MotusInterMb *in, const MotusCandidates *found,
@@ -136,36 +132,6 @@ void lanes_decide_inter(const MotusInterMb *in, const MotusCandidates *found,
                         int shares, LanesResult *r) {
     Arguments a = {NULL, in, found, effort, levels, warps, shares, r};
     run(warps, inter_team_body, &a);
-}
-
-typedef struct TransformCall {
-    const MotusInterMb *in;
-    const MotusLevelChoice *levels;
-    const MotusQuant8 *quant8;
-    MotusMbCoef *coef;
-    uint8_t *rec;
-    uint32_t luma_bits, *cost;
-    int *taken;
-} TransformCall;
-
-static void transform_body(void *argument) {
-    const TransformCall *c = argument;
-    uint32_t cost = *c->cost;
-    const int taken = motus_choose_transform_warp(c->in, c->levels, c->quant8, &shared.transform,
-                                                  c->coef, c->rec, 16, c->luma_bits, &cost);
-    motus_lanes_sync();
-    if (motus_lane() == MOTUS_LANES - 1) *c->taken = taken, *c->cost = cost;
-}
-
-const char *lanes_choose_transform(const MotusInterMb *in, const MotusLevelChoice *levels,
-                                   const MotusQuant8 *quant8, MotusMb *mb, MotusMbCoef *coef,
-                                   uint8_t *rec, uint32_t luma_bits, uint32_t *cost, int *taken) {
-    TransformCall c = {in, levels, quant8, coef, rec, luma_bits, cost, taken};
-    motus_test_fill(&shared, sizeof shared);
-    shared.transform.mb = *mb;
-    const char *failure = emulated_lanes_run(1, transform_body, &c);
-    *mb = shared.transform.mb;
-    return failure;
 }
 
 typedef struct Call {

@@ -27,10 +27,6 @@ void lanes_intra_search(const MotusIntraMb *in, int warps, LanesResult *r);
 void lanes_decide_inter(const MotusInterMb *in, const MotusCandidates *found,
                         const MotusEffort *effort, const MotusLevelChoice *levels, int warps,
                         int shares, LanesResult *r);
-// Chooses the transform of MB *mb: motus_choose_transform, into *taken.
-const char *lanes_choose_transform(const MotusInterMb *in, const MotusLevelChoice *levels,
-                                   const MotusQuant8 *quant8, MotusMb *mb, MotusMbCoef *coef,
-                                   uint8_t *rec, uint32_t luma_bits, uint32_t *cost, int *taken);
 const char *lanes_satd_mb(const MotusInterMb *in, int ref, MotusMv mv, uint16_t satd[16]);
 const char *lanes_note_decision(MotusMb *to, const MotusMb *decided, uint16_t *changed_at, int now);
 const char *lanes_first_guess(MotusMb *mb, MotusMv mv);

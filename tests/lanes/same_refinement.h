@@ -1,9 +1,11 @@
-// Compares the RD refinement of a decided MB's MVs by warps with the CPU's.
+// Compares the steps behind the decision of an inter MB by warps with the CPU's.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef TESTS_LANES_SAME_REFINEMENT_H
 #define TESTS_LANES_SAME_REFINEMENT_H
 
-#include "encoder/analyse/rd_refine_cpu.h"
+#include "encoder/analyse/inter.h"
+#include "encoder/analyse/inter_bits_core.h"
+#include "encoder/analyse/transform8_cpu.h"
 #include "tests/encoder/levels/same_levels.h"
 #include "tests/lanes/lanes_refine_warp.h"
 #include "tests/support/harness.h"
@@ -14,15 +16,15 @@ static inline const char *compare_refinement(const MotusInterMb *in, const Motus
     static MotusTrial one, many;
     static MotusResidual residual;
     int any = 0;
-    MotusMv skip = motus_mb_skip_mv(&in->neighbours, in->lists == 1 ? in->refs : 1);
+    MotusMv skip = motus_mb_skip_mv(&in->neighbours);
     if (motus_rd_is_open(&decided->mb)) {
-        motus_rd_trial(in, levels, skip, &decided->mb, &residual, &one);
+        motus_inter_c.evaluate(in, levels, skip, &decided->mb, &residual, &one);
         if (one.cost != decided->cost || one.bits != decided->bits)
             return "an MB that does not move costs something else than it did";
     }
     const int most = motus_test_range(1, 20),
-              expected =
-                  motus_rd_refine(in, levels, most, &decided->mb, decided->cost, &residual, &one);
+              expected = motus_inter_c.refine(in, levels, most, &decided->mb, decided->cost,
+                                              &residual, &one);
     const char *failure =
         lanes_rd_refine(in, levels, most, &decided->mb, decided->cost, &many, &any);
     if (failure) return failure;
@@ -37,6 +39,27 @@ static inline const char *compare_refinement(const MotusInterMb *in, const Motus
         memcmp(one.chroma, many.chroma, sizeof one.chroma))
         return "another reconstruction";
     return same_levels(&one.mb, &one.coef, &many.coef) ? NULL : "other levels";
+}
+
+// Compares the choice of the transform. Returns what differs, or NULL. *taken is counted up if it
+// is the 8x8 one.
+static inline const char *compare_transforms(const MotusInterMb *in, const MotusLevelChoice *levels,
+                                             const MotusQuant8 *quant8, const MotusTrial *decided,
+                                             int *taken) {
+    LanesTransformed one = {.mb = decided->mb, .coef = decided->coef, .cost = decided->cost}, many;
+    memcpy(one.rec, decided->luma, sizeof one.rec);
+    many = one;
+    one.taken = motus_choose_transform(in, levels, quant8, &one.mb, &one.coef, one.rec, 16,
+                                       decided->luma_bits, &one.cost);
+    *taken += one.taken;
+    const char *failure = lanes_choose_transform(in, levels, quant8, decided->luma_bits, &many);
+    if (failure) return failure;
+    if (one.taken != many.taken || one.cost != many.cost) return "8x8 transform or its cost";
+    return !memcmp(&one.mb, &many.mb, sizeof one.mb) &&
+                   !memcmp(one.rec, many.rec, sizeof one.rec) &&
+                   same_levels(&one.mb, &one.coef, &many.coef)
+               ? NULL
+               : "another MB";
 }
 
 #endif

@@ -148,8 +148,9 @@ static int parse_encodes(MotusBench *b, int argc, char **argv) {
                   "encode: reference pictures that P pictures may use (1)"),
         MOTUS_INT("weightp", 0, &c->weightp, 0, 2,
                   "encode: weight references of P pictures in fades (2)"),
-        {"b-pyramid", 0, &c->b_pyramid, motus_option_b_pyramid, 0, 0, "NAME",
-         "encode: none, or normal: the middle B picture is a reference (normal)"},
+        MOTUS_WORD("b-pyramid", &c->b_pyramid, "NAME",
+                   "encode: none, or normal: the middle B picture is a reference (normal)",
+                   "none\0normal\0"),
         MOTUS_FLAG("presets", &b->all_presets, "encode: a table of all presets"),
         MOTUS_FLAG("peers", &b->peers,
                    "me: also ffmpeg's exhaustive search on one thread; encode --presets, "

@@ -24,6 +24,7 @@ struct MotusOption {
     int lo, hi;              // range of numbers
     const char *argument;    // as the help shows it, NULL for a flag; "[=...]" is optional, "" then
     const char *help;
+    const char *words; // for motus_option_word: "a\0b\0", closed by an empty one
 };
 
 // A subcommand's command line.
@@ -65,49 +66,50 @@ typedef struct MotusDeviceList {
 } MotusDeviceList;
 
 // Parsers, and the types that *value has.
-MotusOptionParse motus_option_int;         // int in lo..hi
-MotusOptionParse motus_option_number;      // double in lo..hi
-MotusOptionParse motus_option_kilobits;    // double in lo..hi, k: 800, 800k, 0.8M
-MotusOptionParse motus_option_position;    // MotusPosition: 100 (frames), 00:01:30, 90s, 500ms
-MotusOptionParse motus_option_duration;    // MotusPosition by time: 00:01:30, 90, 90s, 500ms
-MotusOptionParse motus_option_text;        // const char *, not empty
-MotusOptionParse motus_option_size;        // int[2]: width, height
-MotusOptionParse motus_option_rate;        // MotusRational
-MotusOptionParse motus_option_subpel;      // MotusSubpel
-MotusOptionParse motus_option_precision;   // MotusSubpel that the encoder takes
-MotusOptionParse motus_option_backend;     // MotusBackend
-MotusOptionParse motus_option_deinterlace; // MotusDeinterlace
-MotusOptionParse motus_option_preset;      // MotusPreset; x264's names are taken with a note
-MotusOptionParse motus_option_profile;     // MotusProfile
-MotusOptionParse motus_option_b_pyramid;   // MotusBPyramid
-MotusOptionParse motus_option_direct;      // MotusDirectMode
-MotusOptionParse motus_option_presets;     // int: a mask of 1 << MotusPreset
-MotusOptionParse motus_option_device;      // int; shows the CUDA devices (motus_devices_show)
-MotusOptionParse motus_option_devices;     // MotusDeviceList; shows them, too
-MotusOptionParse motus_option_partitions;  // uint32_t: a mask of 1 << MotusMode, always with 16x16
-MotusOptionParse motus_option_modes;       // uint32_t: a mask of 1 << MotusMode, at least one
+MotusOptionParse motus_option_int;        // int in lo..hi
+MotusOptionParse motus_option_number;     // double in lo..hi
+MotusOptionParse motus_option_kilobits;   // double in lo..hi, k: 800, 800k, 0.8M
+MotusOptionParse motus_option_position;   // MotusPosition: 100 (frames), 00:01:30, 90s, 500ms
+MotusOptionParse motus_option_duration;   // MotusPosition by time: 00:01:30, 90, 90s, 500ms
+MotusOptionParse motus_option_text;       // const char *, not empty
+MotusOptionParse motus_option_size;       // int[2]: width, height
+MotusOptionParse motus_option_rate;       // MotusRational
+MotusOptionParse motus_option_word;       // int or enum: index among the row's words
+MotusOptionParse motus_option_backend;    // MotusBackend
+MotusOptionParse motus_option_preset;     // MotusPreset; x264's names are taken with a note
+MotusOptionParse motus_option_profile;    // MotusProfile
+MotusOptionParse motus_option_presets;    // int: a mask of 1 << MotusPreset
+MotusOptionParse motus_option_device;     // int; shows the CUDA devices (motus_devices_show)
+MotusOptionParse motus_option_devices;    // MotusDeviceList; shows them, too
+MotusOptionParse motus_option_partitions; // uint32_t: a mask of 1 << MotusMode, always with 16x16
+MotusOptionParse motus_option_modes;      // uint32_t: a mask of 1 << MotusMode, at least one
 
 // Writes the help of --preset: all names, and the default. Returns text.
 const char *motus_preset_help(char *text, size_t size);
 
-// Sets *(int *)option->value to the index of `text` among n names.
-int motus_option_name(const MotusOption *option, const char *text, const char *const *names, int n,
-                      char *cause, size_t size);
-
-// Rows of flags, whole numbers and texts, and rows that several commands have.
+// Rows of flags, whole numbers, texts and words, and rows that several commands have.
 #define MOTUS_FLAG(name, value, help)                                                              \
     { name, 0, value, NULL, 1, 0, NULL, help }
 #define MOTUS_INT(name, letter, value, lo, hi, help)                                               \
     { name, letter, value, motus_option_int, lo, hi, "N", help }
 #define MOTUS_TEXT(name, letter, value, argument, help)                                            \
     { name, letter, value, motus_option_text, 0, 0, argument, help }
+#define MOTUS_WORD(name, value, argument, help, words)                                             \
+    { name, 0, value, motus_option_word, 0, 0, argument, help, words }
+#define MOTUS_OPTION_DEINTERLACE(value, help)                                                      \
+    MOTUS_WORD("deinterlace", value, "WHEN", help, "auto\0off\0on\0") // by MotusDeinterlace
+// By MotusSubpel, whose last one no encoder takes.
+#define MOTUS_SUBPEL_WORDS "full\0half\0quarter\0"
 #define MOTUS_OPTION_SIZE(value)                                                                   \
     { "size", 's', value, motus_option_size, 0, 0, "WxH", "size of headerless input" }
 #define MOTUS_OPTION_THREADS(value, help) MOTUS_INT("threads", 't', value, 0, 256, help)
 #define MOTUS_OPTION_BACKEND(value)                                                                \
     { "backend", 0, value, motus_option_backend, 0, 0, "NAME", "auto, cpu or cuda (auto)" }
 
-// Return "16x16", ... of a mode; "full", "half", "quarter". Static storage.
+// Returns word i of "a\0b\0", which an empty one ends.
+const char *motus_word(const char *words, int i);
+
+// Return "16x16", ... of a mode; "full", "half", "quarter", "best". Static storage.
 const char *motus_mode_name(MotusMode mode);
 const char *motus_subpel_name(MotusSubpel subpel);
 

@@ -16,6 +16,8 @@
 #include <libavutil/parseutils.h>
 #endif
 
+enum { MAX_WORDS = 8 }; // most of a row
+
 static int refuse(char *cause, size_t size, const char *text) {
     snprintf(cause, size, "%s", text);
     return 0;
@@ -184,11 +186,12 @@ static size_t join_names(char *to, size_t size, const char *before, const char *
     return used;
 }
 
-int motus_option_name(const MotusOption *option, const char *text, const char *const *names, int n,
-                      char *cause, size_t size) {
+// Sets *(int *)value to the index of `text` among n names.
+static int take_name(void *value, const char *text, const char *const *names, int n, char *cause,
+                     size_t size) {
     for (int i = 0; i < n; i++)
         if (!strcmp(text, names[i])) {
-            *(int *)option->value = i;
+            *(int *)value = i;
             cause[0] = 0;
             return 1;
         }
@@ -198,16 +201,21 @@ int motus_option_name(const MotusOption *option, const char *text, const char *c
     return 0;
 }
 
-static const char *const subpel_names[] = {"full", "half", "quarter", "best"};
-
-const char *motus_subpel_name(MotusSubpel subpel) { return subpel_names[subpel]; }
-
-int motus_option_subpel(const MotusOption *option, const char *text, char *cause, size_t size) {
-    return motus_option_name(option, text, subpel_names, MOTUS_SUBPEL_BEST + 1, cause, size);
+const char *motus_word(const char *words, int i) {
+    while (i--) words += strlen(words) + 1;
+    return words;
 }
 
-int motus_option_precision(const MotusOption *option, const char *text, char *cause, size_t size) {
-    return motus_option_name(option, text, subpel_names, MOTUS_SUBPEL_QUARTER + 1, cause, size);
+int motus_option_word(const MotusOption *option, const char *text, char *cause, size_t size) {
+    const char *names[MAX_WORDS];
+    int n = 0;
+    for (const char *word = option->words; *word && n < MAX_WORDS; word += strlen(word) + 1)
+        names[n++] = word;
+    return take_name(option->value, text, names, n, cause, size);
+}
+
+const char *motus_subpel_name(MotusSubpel subpel) {
+    return motus_word(MOTUS_SUBPEL_WORDS "best\0", subpel);
 }
 
 static void list_presets(const char *names[MOTUS_PRESETS]) {
@@ -245,30 +253,20 @@ int motus_option_preset(const MotusOption *option, const char *text, char *cause
     const char *names[MOTUS_PRESETS];
     list_presets(names);
     if (!take_x264_preset(option, text, cause, size))
-        return motus_option_name(option, text, names, MOTUS_PRESETS, cause, size);
+        return take_name(option->value, text, names, MOTUS_PRESETS, cause, size);
     return MOTUS_OPTION_NOTED;
-}
-
-int motus_option_b_pyramid(const MotusOption *option, const char *text, char *cause, size_t size) {
-    static const char *const names[] = {"none", "normal"};
-    return motus_option_name(option, text, names, 2, cause, size);
-}
-
-int motus_option_direct(const MotusOption *option, const char *text, char *cause, size_t size) {
-    static const char *const names[MOTUS_DIRECT_MODES] = {"none", "spatial", "temporal", "auto"};
-    return motus_option_name(option, text, names, MOTUS_DIRECT_MODES, cause, size);
 }
 
 int motus_option_profile(const MotusOption *option, const char *text, char *cause, size_t size) {
     const char *names[MOTUS_PROFILES];
     for (int i = 0; i < MOTUS_PROFILES; i++) names[i] = motus_profile_name((MotusProfile)i);
-    return motus_option_name(option, text, names, MOTUS_PROFILES, cause, size);
+    return take_name(option->value, text, names, MOTUS_PROFILES, cause, size);
 }
 
 int motus_option_backend(const MotusOption *option, const char *text, char *cause, size_t size) {
     const char *names[MOTUS_BACKEND_CUDA + 1];
     for (int i = 0; i <= MOTUS_BACKEND_CUDA; i++) names[i] = motus_backend_name((MotusBackend)i);
-    return motus_option_name(option, text, names, MOTUS_BACKEND_CUDA + 1, cause, size);
+    return take_name(option->value, text, names, MOTUS_BACKEND_CUDA + 1, cause, size);
 }
 
 MotusStatus motus_backend_check(MotusBackend backend, MotusError *error) {
@@ -280,12 +278,6 @@ MotusStatus motus_backend_check(MotusBackend backend, MotusError *error) {
                         : motus_device_check(&device)   ? device.text
                                                         : motus_status_text(status);
     return motus_fail(error, status, "--backend %s: %s", motus_backend_name(backend), cause);
-}
-
-int motus_option_deinterlace(const MotusOption *option, const char *text, char *cause,
-                             size_t size) {
-    static const char *const names[] = {"auto", "off", "on"}; // by MotusDeinterlace
-    return motus_option_name(option, text, names, 3, cause, size);
 }
 
 // ---- Lists --------------------------------------------------------------------------------------

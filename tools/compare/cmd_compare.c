@@ -65,14 +65,6 @@ static int option_qps(const MotusOption *option, const char *text, char *cause, 
     return 0;
 }
 
-static int option_subpel(const MotusOption *option, const char *text, char *cause, size_t size) {
-    MotusSubpel subpel = MOTUS_SUBPEL_QUARTER;
-    const MotusOption plain = {.value = &subpel};
-    if (!motus_option_subpel(&plain, text, cause, size)) return 0;
-    *(int *)option->value = (int)subpel;
-    return 1;
-}
-
 static int parse(MotusCompareOptions *o, ParsedOptions *parsed, int argc, char **argv) {
     const MotusOption options[] = {
         {"output", 'o', &o->folder, motus_option_text, 0, 0, "REPORT_DIR",
@@ -83,8 +75,10 @@ static int parse(MotusCompareOptions *o, ParsedOptions *parsed, int argc, char *
         {"frames", 'n', &o->frames, motus_option_int, 2, INT_MAX, "N", "only the first N frames"},
         {"range", 0, &o->range, motus_option_int, 1, MOTUS_MAX_RANGE, "R",
          "search +-R samples, both (x264's own, 16)"},
-        {"subpel", 0, &o->subpel, option_subpel, 0, 0, "LEVEL",
-         "full, half, quarter or best of our search (as x264's --subme says: full or best)"},
+        MOTUS_WORD("subpel", &o->subpel, "LEVEL",
+                   "full, half, quarter or best of our search (as x264's --subme says: full or "
+                   "best)",
+                   MOTUS_SUBPEL_WORDS "best\0"),
         {"bound", 0, &o->bound, motus_option_int, 1, INT_MAX, "N",
          "compare N pictures of each run with the least cost possible; slow"},
         {"x264", 0, &o->x264, motus_option_text, 0, 0, "PATH",

@@ -37,7 +37,7 @@ static MotusStatus read_ours(MotusCompareEncoder *c, MotusError *error) {
     const MotusOption options[] = {
         {"preset", 0, &e->preset, motus_option_preset, 0, 0, "NAME", ""},
         {"range", 0, &e->range, motus_option_int, 1, MOTUS_MAX_RANGE, "N", ""},
-        {"subpel", 0, &e->subpel, motus_option_precision, 0, 0, "LEVEL", ""},
+        MOTUS_WORD("subpel", &e->subpel, "LEVEL", "", MOTUS_SUBPEL_WORDS),
         {"partitions", 0, &e->partitions, motus_option_partitions, 0, 0, "LIST", ""},
         {"no-deblock", 0, &e->deblock, NULL, 0, 0, NULL, ""},
         {"profile", 0, &e->profile, motus_option_profile, 0, 0, "NAME", ""},

@@ -68,21 +68,6 @@ static const char about[] =
     "--fragment a new file has its name at once and plays while it grows.\n"
     "Exit status: 0 done, 1 failed, 2 wrong usage, 130 after Ctrl-C.\n";
 
-static int parse_format(const MotusOption *option, const char *text, char *cause, size_t size) {
-    static const char *const names[MOTUS_FORMATS] = {"h264", "mp4", "mov", "mkv", "ts"};
-    return motus_option_name(option, text, names, MOTUS_FORMATS, cause, size);
-}
-
-static int parse_log_level(const MotusOption *option, const char *text, char *cause, size_t size) {
-    static const char *const names[] = {"error", "warning", "info"}; // by MOTUS_SAY_*
-    return motus_option_name(option, text, names, 3, cause, size);
-}
-
-static int parse_progress(const MotusOption *option, const char *text, char *cause, size_t size) {
-    static const char *const names[] = {"auto", "json", "none"}; // by MotusProgressStyle
-    return motus_option_name(option, text, names, 3, cause, size);
-}
-
 enum {
     NOT_GIVEN = -1,
     FILE_ROWS = 40, // most of them
@@ -125,21 +110,21 @@ static void add_file_rows(MotusEncodeOptions *o, MotusOption *to) {
         {"device", 0, &c->device, motus_option_device, 0, 255, "N", "CUDA device (the first)"},
         {"devices", 0, &o->devices, motus_option_devices, 0, 0, "LIST",
          "CUDA devices that share the GOPs: all, or as in 0,2,3; same stream"},
-        {"format", 0, &o->format, parse_format, 0, 0, "NAME",
-         "h264, mp4, mov, mkv or ts (by the output's name)"},
+        MOTUS_WORD("format", &o->format, "NAME", "h264, mp4, mov, mkv or ts (by the output's name)",
+                   "h264\0mp4\0mov\0mkv\0ts\0"),
         MOTUS_FLAG("fragment", &o->fragment,
                    ".mp4 and .mov in fragments, which play up to the last second at any time"),
         MOTUS_FLAG("no-audio", &o->no_audio, "leave out the input's audio"),
-        {"deinterlace", 0, &o->deinterlace, motus_option_deinterlace, 0, 0, "WHEN",
-         "auto, off or on (auto: pictures marked as interlaced)"},
+        MOTUS_OPTION_DEINTERLACE(&o->deinterlace,
+                                 "auto, off or on (auto: pictures marked as interlaced)"),
         MOTUS_FLAG("strict", &o->strict,
                    "exit with 1 if the input is cut or damaged, or anything of it is lost"),
         MOTUS_FLAG("quiet", &o->quiet, "no live line, no notes and no summary; losses are told"),
-        {"log-level", 0, &o->log_level, parse_log_level, 0, 0, "NAME",
-         "error, warning (as --quiet) or info (info)"},
+        MOTUS_WORD("log-level", &o->log_level, "NAME", // MOTUS_SAY_*
+                   "error, warning (as --quiet) or info (info)", "error\0warning\0info\0"),
         MOTUS_FLAG("no-psnr", &o->config.no_ssd, "do not measure PSNR and SSIM, which takes time"),
-        {"progress", 0, &o->progress, parse_progress, 0, 0, "NAME",
-         "auto, json or none (auto: a live line on a terminal)"},
+        MOTUS_WORD("progress", &o->progress, "NAME", // MotusProgressStyle
+                   "auto, json or none (auto: a live line on a terminal)", "auto\0json\0none\0"),
     };
     _Static_assert(sizeof rows / sizeof *rows <= FILE_ROWS, "rows");
     memcpy(to, rows, sizeof rows);
@@ -162,8 +147,9 @@ static int parse(MotusEncodeOptions *o, int argc, char **argv) {
          "rate into the decoder's buffer"},
         {"vbv-bufsize", 0, &r->vbv_bufsize, motus_option_kilobits, 0, 1000000000, "KBIT",
          "size of that buffer"},
-        {"nal-hrd", 0, &r->hrd, motus_option_hrd, 0, 0, "NAME",
-         "none, vbr or cbr: buffer parameters in the stream; cbr adds filler data (none)"},
+        MOTUS_WORD("nal-hrd", &r->hrd, "NAME",
+                   "none, vbr or cbr: buffer parameters in the stream; cbr adds filler data (none)",
+                   "none\0vbr\0cbr\0"),
         MOTUS_INT("pass", 0, &r->pass, 1, 2, "first or second of two passes, with --bitrate"),
         MOTUS_TEXT("pass-log", 0, &r->pass_log, "FILE",
                    "statistics from the first to the second pass"),
@@ -179,17 +165,18 @@ static int parse(MotusEncodeOptions *o, int argc, char **argv) {
         MOTUS_FLAG("no-mbtree", &r->no_mbtree, "no lower QP of MBs that others predict from"),
         MOTUS_INT("rc-lookahead", 0, &c->lookahead, 0, MOTUS_MAX_LOOKAHEAD,
                   "pictures of lookahead (40)"),
-        {"tune", 0, &r->tune, motus_option_tune, 0, 0, "NAME",
-         "none, psnr, ssim (AQ) or zerolatency (no lookahead, no B pictures: each picture comes "
-         "out at once)"},
+        MOTUS_WORD("tune", &r->tune, "NAME",
+                   "none, psnr, ssim (AQ) or zerolatency (no lookahead, no B pictures: each "
+                   "picture comes out at once)",
+                   "none\0psnr\0ssim\0zerolatency\0"),
         MOTUS_INT("keyint", 'k', &c->keyint, 0, INT_MAX, "longest GOP; 0 = only one (250)"),
         MOTUS_INT("min-keyint", 0, &c->min_keyint, 0, INT_MAX,
                   "shortest GOP ahead of a scene cut (0)"),
         MOTUS_INT("scenecut", 0, &c->scenecut, 0, 100,
                   "how readily scene cuts begin a GOP; 0 = never (40)"),
         MOTUS_INT("range", 0, &c->range, 1, MOTUS_MAX_RANGE, "search +-N samples (the preset's)"),
-        {"subpel", 0, &c->subpel, motus_option_precision, 0, 0, "LEVEL",
-         "full, half or quarter sample vectors (quarter)"},
+        MOTUS_WORD("subpel", &c->subpel, "LEVEL", "full, half or quarter sample vectors (quarter)",
+                   MOTUS_SUBPEL_WORDS),
         {"partitions", 0, &c->partitions, motus_option_partitions, 0, 0, "LIST",
          "all, none, or of 16x16,16x8,8x16,8x8,8x4,4x8,4x4 (all)"},
         {"no-deblock", 0, &c->deblock, NULL, 0, 0, NULL, "no deblocking filter"},
@@ -208,10 +195,14 @@ static int parse(MotusEncodeOptions *o, int argc, char **argv) {
                   "most B pictures in a row (7, from fast on 3; 0 in baseline, with MVs)"),
         MOTUS_INT("b-adapt", 0, &c->b_adapt, 0, 2,
                   "choose how many B pictures are in a row; 0: always bframes (1)"),
-        {"b-pyramid", 0, &c->b_pyramid, motus_option_b_pyramid, 0, 0, "NAME",
-         "none, or normal: middle ones of two and more B pictures are references (normal)"},
-        {"direct", 0, &c->direct, motus_option_direct, 0, 0, "NAME",
-         "MVs of B_Skip and direct blocks: none, spatial, temporal or auto, the preset's (auto)"},
+        MOTUS_WORD("b-pyramid", &c->b_pyramid, "NAME",
+                   "none, or normal: middle ones of two and more B pictures are references "
+                   "(normal)",
+                   "none\0normal\0"),
+        MOTUS_WORD("direct", &c->direct, "NAME",
+                   "MVs of B_Skip and direct blocks: none, spatial, temporal or auto, the preset's "
+                   "(auto)",
+                   "none\0spatial\0temporal\0auto\0"),
         {"pbratio", 0, &c->pb_ratio, motus_option_number, 0, 10, "N",
          "quantizer step of B pictures over that of P pictures, without mbtree (1.3)"},
         MOTUS_INT("ref", 0, &c->references, 1, MOTUS_MAX_REFERENCES,

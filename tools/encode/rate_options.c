@@ -17,16 +17,6 @@ MotusRateOptions motus_rate_options_default(void) {
     return o;
 }
 
-int motus_option_tune(const MotusOption *option, const char *text, char *cause, size_t size) {
-    static const char *const names[] = {"none", "psnr", "ssim", "zerolatency"};
-    return motus_option_name(option, text, names, 4, cause, size);
-}
-
-int motus_option_hrd(const MotusOption *option, const char *text, char *cause, size_t size) {
-    static const char *const names[] = {"none", "vbr", "cbr"};
-    return motus_option_name(option, text, names, 3, cause, size);
-}
-
 // Reads a whole file into a string. NULL: `cause` says why.
 static char *read_file(const char *path, char *cause, size_t size) {
     FILE *file = fopen(path, "rb");

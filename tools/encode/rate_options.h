@@ -20,8 +20,6 @@ enum { MOTUS_TUNE_NONE, MOTUS_TUNE_PSNR, MOTUS_TUNE_SSIM, MOTUS_TUNE_ZEROLATENCY
 
 MotusRateOptions motus_rate_options_default(void);
 
-MotusOptionParse motus_option_tune, motus_option_hrd; // *value is an int
-
 // Checks the options, applies them to *c and reads the log of a second pass. Returns -1, or the
 // exit status after one line.
 int motus_rate_options_apply(MotusRateOptions *o, MotusEncoderConfig *c);

@@ -53,11 +53,6 @@ typedef struct SearchJob {
     MotusError *error;
 } SearchJob;
 
-static int parse_format(const MotusOption *option, const char *text, char *cause, size_t size) {
-    return motus_option_name(option, text, motus_field_format_names, MOTUS_FIELD_FORMATS, cause,
-                             size);
-}
-
 static int parse(SearchOptions *o, int argc, char **argv) {
     MotusMeConfig *me = &o->me;
     const char *input = NULL, *operands[2];
@@ -66,20 +61,22 @@ static int parse(SearchOptions *o, int argc, char **argv) {
         MOTUS_OPTION_INPUT(&input),
         MOTUS_OPTIONS_OVERWRITE(&o->overwrite),
         MOTUS_INT("range", 0, &me->range, 1, MOTUS_MAX_RANGE, "search +-N samples (16)"),
-        {"subpel", 0, &me->subpel, motus_option_subpel, 0, 0, "LEVEL",
-         "full, half or quarter samples; best: quarter samples from several starts (quarter)"},
+        MOTUS_WORD("subpel", &me->subpel, "LEVEL",
+                   "full, half or quarter samples; best: quarter samples from several starts "
+                   "(quarter)",
+                   MOTUS_SUBPEL_WORDS "best\0"),
         {"modes", 0, &me->modes, motus_option_modes, 0, 0, "LIST",
          "all, or of 16x16,16x8,8x16,8x8,8x4,4x8,4x4 (all)"},
         MOTUS_INT("lambda", 0, &o->lambda, 0, MOTUS_MAX_LAMBDA_Q8,
                   "weight of a vector's bits, in 1/256 (0)"),
         MOTUS_INT("frames", 'n', &o->frames, 2, INT_MAX, "read at most N frames"),
         MOTUS_OPTION_SIZE(o->size),
-        {"deinterlace", 0, &o->reader.deinterlace, motus_option_deinterlace, 0, 0, "WHEN",
-         "auto, off or on (auto)"},
+        MOTUS_OPTION_DEINTERLACE(&o->reader.deinterlace, "auto, off or on (auto)"),
         MOTUS_OPTION_THREADS(&me->threads, "threads, 0 = all cores (0); same field for any number"),
         MOTUS_OPTION_BACKEND(&me->backend),
-        {"format", 0, &o->format, parse_format, 0, 0, "NAME",
-         "csv, npy, flo, flow, nvenc, nvenc-hints or fei (by the output's name)"},
+        MOTUS_WORD("format", &o->format, "NAME",
+                   "csv, npy, flo, flow, nvenc, nvenc-hints or fei (by the output's name)",
+                   MOTUS_FIELD_FORMAT_WORDS),
         MOTUS_FLAG("quiet", &o->quiet, "no live line"),
         {0},
     };
@@ -97,7 +94,7 @@ static int parse(SearchOptions *o, int argc, char **argv) {
             o->output);
     if (o->format >= MOTUS_FIELD_FLO && !(me->modes >> MOTUS_MODE_16x16 & 1))
         return motus_usage_error("search", "--modes: %s needs 16x16 among them",
-                                 motus_field_format_names[o->format]);
+                                 motus_word(MOTUS_FIELD_FORMAT_WORDS, o->format));
     o->reader.width = o->size[0], o->reader.height = o->size[1], o->reader.threads = me->threads;
     o->reader.log = motus_print_log, o->reader.opaque = &o->quiet,
     o->reader.interrupted = motus_signal_caught;

@@ -49,7 +49,7 @@ typedef enum MotusFieldFormat {
     MOTUS_FIELD_FORMATS
 } MotusFieldFormat;
 
-extern const char *const motus_field_format_names[MOTUS_FIELD_FORMATS];
+#define MOTUS_FIELD_FORMAT_WORDS "csv\0npy\0flo\0flow\0nvenc\0nvenc-hints\0fei\0"
 
 // Returns the format by the ending, .csv (also for -), .npy or .flo; -1: none of these.
 int motus_field_format_of(const char *path);

@@ -24,9 +24,6 @@ struct MotusFieldOut {
     MotusError *error; // of the current call
 };
 
-const char *const motus_field_format_names[MOTUS_FIELD_FORMATS] = {
-    "csv", "npy", "flo", "flow", "nvenc", "nvenc-hints", "fei"};
-
 int motus_field_format_of(const char *path) {
     if (!strcmp(path, "-") || motus_has_ending(path, ".csv\0")) return MOTUS_FIELD_CSV;
     return motus_has_ending(path, ".npy\0")   ? MOTUS_FIELD_NPY

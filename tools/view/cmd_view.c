@@ -45,19 +45,6 @@ typedef struct ViewOptions {
     int both, frame, lambda, size[2], is_video; // frame: -1 if not given
 } ViewOptions;
 
-static int parse_style(const MotusOption *option, const char *text, char *cause, size_t size) {
-    static const char *const names[MOTUS_VIEW_STYLES] = {"arrows", "flow", "partitions", "cost",
-                                                         "bits"};
-    return motus_option_name(option, text, names, MOTUS_VIEW_STYLES, cause, size);
-}
-
-static int parse_blocks(const MotusOption *option, const char *text, char *cause, size_t size) {
-    const char *names[MOTUS_MODES + 1];
-    for (int mode = 0; mode < MOTUS_MODES; mode++) names[mode] = motus_mode_name((MotusMode)mode);
-    names[MOTUS_VIEW_LEAST] = "least";
-    return motus_option_name(option, text, names, MOTUS_MODES + 1, cause, size);
-}
-
 static int parse(ViewOptions *o, int argc, char **argv) {
     MotusViewSource *v = &o->view;
     MotusViewJob *j = &o->job;
@@ -67,14 +54,24 @@ static int parse(ViewOptions *o, int argc, char **argv) {
         MOTUS_OPTIONS_OVERWRITE(&o->overwrite),
         MOTUS_INT("frame", 'n', &o->frame, 0, INT_MAX, "picture, from 0 (1; of a video: first, 0)"),
         MOTUS_INT("frames", 0, &j->frames, 1, INT_MAX, "of a video: at most N pictures (all)"),
-        {"style", 0, &j->style, parse_style, 0, 0, "NAME",
-         "arrows, flow, partitions, cost or bits (arrows)"},
+        MOTUS_WORD("style", &j->style, "NAME", // MotusViewStyle
+                   "arrows, flow, partitions, cost or bits (arrows)",
+                   "arrows\0flow\0partitions\0cost\0bits\0"),
         MOTUS_TEXT("picture", 0, &v->picture, "FILE",
                    "video whose picture is drawn under a table's vectors"),
         MOTUS_FLAG("both", &o->both, "a stream's own vectors beside those of a search"),
-        {"blocks", 0, &v->mode, parse_blocks, 0, 0, "SIZE",
-         "of a search: 16x16 ... 4x4, or least, the partition of least cost (the largest; with "
-         "partitions: least)"},
+        MOTUS_WORD(
+            "blocks", &v->mode, "SIZE", // MotusMode, MOTUS_VIEW_LEAST
+            "of a search: 16x16 ... 4x4, or least, the partition of least cost (the largest; with "
+            "partitions: least)",
+            "16x16\0"
+            "16x8\0"
+            "8x16\0"
+            "8x8\0"
+            "8x4\0"
+            "4x8\0"
+            "4x4\0"
+            "least\0"),
         MOTUS_INT("zoom", 'z', &j->zoom, 1, 8, "pixels per sample (for a width of about 1100)"),
         {"stretch", 0, &j->stretch, motus_option_int, 10, 10000, "PERCENT",
          "length of arrows (so that neighbours do not touch)"},

@@ -103,7 +103,8 @@ static int bits_of(const ViewCells *cells, const MotusViewBlock *b, int mode) {
     load(&grid, cells, b->x / 16 * 4, b->y / 16 * 4);
     int x = b->x % 16 / 4, y = b->y % 16 / 4;
     int second = (mode == MOTUS_MODE_16x8 && y) || (mode == MOTUS_MODE_8x16 && x);
-    MotusMv p = motus_mvp(&grid, mode, second, x, y, b->width / 4);
+    const MotusPartition part = motus_partition_at(mode, second, x, y);
+    const MotusMv p = motus_grid_mvp(&grid, &part, 0);
     return b->skip ? 0 : motus_se_bits(b->mv.x - p.x) + motus_se_bits(b->mv.y - p.y);
 }
 

@@ -19,7 +19,7 @@ static void compare(const MotusCodedMbs *want, const SliceReader *p, const Motus
         MotusMv mvd[16] = {{0, 0}};
         MotusMb mb = want->mb[i];
         uint8_t pcm[384] = {0};
-        int n = mb.type == MOTUS_MB_P_SKIP ? 0 : motus_mb_mvd(&mb, &neighbours, 1, mvd);
+        int n = mb.type == MOTUS_MB_P_SKIP ? 0 : motus_mb_mvd(&mb, &neighbours, mvd);
         for (int k = 0; k < 384 && mb.type == MOTUS_MB_I_PCM; k++) {
             int plane = k / 256 + k / 320, size = plane ? 8 : 16,
                 at = k - (plane ? 192 + 64 * plane : 0);

@@ -190,7 +190,7 @@ void random_mbs_fill(MotusCodedMbs *pic, int slice_type, int slice_qp, MbContent
         MotusNeighbours neighbours =
             motus_neighbours(pic->mb, pic->mb_width, i % pic->mb_width, i / pic->mb_width, 0);
         MotusPartition whole = motus_partition_at(MOTUS_MODE_16x16, 0, 0, 0);
-        set_mv(mb, &whole, motus_mb_skip_mv(&neighbours, 1));
+        set_mv(mb, &whole, motus_mb_skip_mv(&neighbours));
     }
 }
 

@@ -3,7 +3,7 @@
 #ifndef TESTS_ENCODER_MB_MB_AVX2_H
 #define TESTS_ENCODER_MB_MB_AVX2_H
 
-#include "encoder/mb/predict_core.h"
+#include "encoder/analyse/predict_core.h"
 #include "me/intra16_core.h"
 
 typedef struct MbAvx2 {

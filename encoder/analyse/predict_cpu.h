@@ -1,42 +1,28 @@
 // Inter prediction of an MB on the CPU (8.4.2.2): whole partitions, with AVX2 where compiled for
 // it. The warp's version is in encoder/analyse.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef ENCODER_MB_PREDICT_CPU_H
-#define ENCODER_MB_PREDICT_CPU_H
+#ifndef ENCODER_ANALYSE_PREDICT_CPU_H
+#define ENCODER_ANALYSE_PREDICT_CPU_H
 
-#include <assert.h>
 #include <string.h>
 
 #include "dct/dct_mb_core.h"
+#include "encoder/analyse/inter_core.h"
 #include "encoder/mb/direct_core.h"
-#include "encoder/mb/predict_core.h"
 
 // ---- Luma ---------------------------------------------------------------------------------------
 
-static inline void motus_average_row4(uint8_t *dst, const uint8_t *p, const uint8_t *q) {
+static inline void average_row4(uint8_t *dst, const uint8_t *p, const uint8_t *q) {
     for (int x = 0; x < 4; x++) dst[x] = (uint8_t)((p[x] + q[x] + 1) >> 1);
 }
 
-// Returns the SATD of 4x4 block blk of the MB at (x, y) predicted with mv: at most 8,160.
-static inline uint32_t motus_satd_at(int blk, const uint8_t *src, ptrdiff_t src_stride,
-                                     const MotusReference *ref, int x, int y, MotusMv mv) {
-    const uint8_t *tap[2];
-    int bx = 4 * (blk & 3), by = 4 * (blk >> 2);
-    uint8_t pred[16];
-    motus_luma_taps(ref, ref->luma, x, y, mv, tap);
-    for (int i = 0; i < 4; i++) {
-        ptrdiff_t at = (by + i) * ref->luma_stride + bx;
-        motus_average_row4(pred + 4 * i, tap[0] + at, tap[1] + at);
-    }
-    return motus_satd4x4(src + by * src_stride + bx, src_stride, pred, 4);
-}
-
-// Computes the SATDs of all sixteen blocks.
+// Computes the SATDs of the sixteen 4x4 blocks of the MB at (x, y) predicted with mv: at most
+// 8,160.
 static inline void motus_satd_mb(uint16_t satd[16], const uint8_t *src, ptrdiff_t src_stride,
                                  const MotusReference *ref, int x, int y, MotusMv mv) {
-#ifdef MOTUS_USE_AVX2
     const uint8_t *tap[2];
     motus_luma_taps(ref, ref->luma, x, y, mv, tap);
+#ifdef MOTUS_USE_AVX2
     for (int row = 0; row < 4; row++) {
         __m256i d[4];
         for (int i = 0; i < 4; i++) { // the average of a sample with itself is the sample
@@ -51,14 +37,21 @@ static inline void motus_satd_mb(uint16_t satd[16], const uint8_t *src, ptrdiff_
         _mm_storel_epi64((__m128i *)(satd + 4 * row), _mm_packus_epi32(four, four));
     }
 #else
-    for (int blk = 0; blk < 16; blk++)
-        satd[blk] = (uint16_t)motus_satd_at(blk, src, src_stride, ref, x, y, mv);
+    for (int blk = 0; blk < 16; blk++) {
+        const int bx = 4 * (blk & 3), by = 4 * (blk >> 2);
+        uint8_t pred[16];
+        for (int i = 0; i < 4; i++) {
+            const ptrdiff_t at = (by + i) * ref->luma_stride + bx;
+            average_row4(pred + 4 * i, tap[0] + at, tap[1] + at);
+        }
+        satd[blk] = (uint16_t)motus_satd4x4(src + by * src_stride + bx, src_stride, pred, 4);
+    }
 #endif
 }
 
 // Weights w x h samples (8.4.2.3.2).
-static inline void motus_weight_block(uint8_t *dst, ptrdiff_t stride, int w, int h,
-                                      MotusWeight weight, int log2_denom) {
+static inline void weight_block(uint8_t *dst, ptrdiff_t stride, int w, int h, MotusWeight weight,
+                                int log2_denom) {
     for (int y = 0; y < h; y++, dst += stride)
         for (int x = 0; x < w; x++) dst[x] = motus_weighted_sample(dst[x], weight, log2_denom);
 }
@@ -84,35 +77,19 @@ static inline void motus_predict_luma_block(uint8_t luma[256], const MotusRefere
         else
             memcpy(dst, &four, sizeof four);
 #else
-        for (int i = 0; i < w; i += 4) motus_average_row4(dst + i, p + i, q + i);
+        for (int i = 0; i < w; i += 4) average_row4(dst + i, p + i, q + i);
 #endif
     }
     if (ref->plain)
-        motus_weight_block(luma + y * MOTUS_LUMA_STRIDE + x, MOTUS_LUMA_STRIDE, w, h,
-                           ref->weight[0], ref->log2_denom);
+        weight_block(luma + y * MOTUS_LUMA_STRIDE + x, MOTUS_LUMA_STRIDE, w, h, ref->weight[0],
+                     ref->log2_denom);
 }
 
 // ---- Chroma (8.4.2.2.2) -------------------------------------------------------------------------
 
-static inline uint8_t motus_chroma_sample(const uint8_t *row, const uint8_t *below,
-                                          MotusChromaWeights w) {
-    const uint16_t sum =
-        (uint16_t)(w.a * row[0] + w.b * row[1] + w.c * below[0] + w.d * below[1] + 32);
-    return (uint8_t)(sum >> 6);
-}
-
-// Interpolates w x h samples, w 2, 4 or 8. src: readable one sample further right and below.
-static inline void motus_chroma_interpolate_c(uint8_t *dst, ptrdiff_t dst_stride,
-                                              const uint8_t *src, ptrdiff_t src_stride,
-                                              MotusChromaWeights weights, int w, int h) {
-    for (int y = 0; y < h; y++, dst += dst_stride, src += src_stride)
-        for (int x = 0; x < w; x++)
-            dst[x] = motus_chroma_sample(src + x, src + src_stride + x, weights);
-}
-
 #ifdef MOTUS_USE_AVX2
 // Loads w samples, 4 or 8, and their right neighbours, in pairs.
-static inline __m128i motus_chroma_pairs_avx2(const uint8_t *p, int w) {
+static inline __m128i chroma_pairs_avx2(const uint8_t *p, int w) {
     int32_t four[2];
     if (w == 8)
         return _mm_unpacklo_epi8(_mm_loadl_epi64((const __m128i *)p),
@@ -122,17 +99,18 @@ static inline __m128i motus_chroma_pairs_avx2(const uint8_t *p, int w) {
     return _mm_unpacklo_epi8(_mm_cvtsi32_si128(four[0]), _mm_cvtsi32_si128(four[1]));
 }
 
-// The same with w a constant, 4 or 8. Weights are at most 63: that of whole samples is not used.
-static inline void motus_chroma_interpolate_avx2(uint8_t *dst, ptrdiff_t dst_stride,
-                                                 const uint8_t *src, ptrdiff_t src_stride,
-                                                 MotusChromaWeights weights, int w, int h) {
+// Interpolates w x h samples, w a constant, 4 or 8. Weights are at most 63: that of whole samples
+// is not used.
+static inline void chroma_interpolate_avx2(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+                                           ptrdiff_t src_stride, MotusChromaWeights weights, int w,
+                                           int h) {
     const __m128i here = _mm_set1_epi16((short)(weights.a | weights.b << 8)),
                   below = _mm_set1_epi16((short)(weights.c | weights.d << 8)),
                   half = _mm_set1_epi16(32);
-    __m128i row = motus_chroma_pairs_avx2(src, w);
+    __m128i row = chroma_pairs_avx2(src, w);
     for (int y = 0; y < h; y++, dst += dst_stride) {
         src += src_stride;
-        const __m128i next = motus_chroma_pairs_avx2(src, w),
+        const __m128i next = chroma_pairs_avx2(src, w),
                       sum = _mm_add_epi16(_mm_maddubs_epi16(row, here),
                                           _mm_maddubs_epi16(next, below)),
                       rounded = _mm_srli_epi16(_mm_add_epi16(sum, half), 6),
@@ -148,20 +126,28 @@ static inline void motus_chroma_interpolate_avx2(uint8_t *dst, ptrdiff_t dst_str
 }
 #endif
 
-static inline void motus_chroma_interpolate(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-                                            ptrdiff_t src_stride, MotusChromaWeights weights, int w,
-                                            int h) {
+// Interpolates w x h samples, w 2, 4 or 8. src: readable one sample further right and below.
+static inline void chroma_interpolate(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+                                      ptrdiff_t src_stride, MotusChromaWeights weights, int w,
+                                      int h) {
 #ifdef MOTUS_USE_AVX2
     if (w == 8) {
-        motus_chroma_interpolate_avx2(dst, dst_stride, src, src_stride, weights, 8, h);
+        chroma_interpolate_avx2(dst, dst_stride, src, src_stride, weights, 8, h);
         return;
     }
     if (w == 4) {
-        motus_chroma_interpolate_avx2(dst, dst_stride, src, src_stride, weights, 4, h);
+        chroma_interpolate_avx2(dst, dst_stride, src, src_stride, weights, 4, h);
         return;
     }
 #endif
-    motus_chroma_interpolate_c(dst, dst_stride, src, src_stride, weights, w, h);
+    for (int y = 0; y < h; y++, dst += dst_stride, src += src_stride) {
+        const uint8_t *below = src + src_stride;
+        for (int x = 0; x < w; x++) {
+            const uint16_t sum = (uint16_t)(weights.a * src[x] + weights.b * src[x + 1] +
+                                            weights.c * below[x] + weights.d * below[x + 1] + 32);
+            dst[x] = (uint8_t)(sum >> 6);
+        }
+    }
 }
 
 // Predicts w x h samples from (x, y) of a plane whose edge samples repeat outside it.
@@ -181,13 +167,13 @@ static inline void motus_chroma_block(uint8_t *dst, ptrdiff_t dst_stride, const 
     if (weights.a == 64) // whole samples
         for (int j = 0; j < h; j++) memcpy(dst + j * dst_stride, src + j * stride, (size_t)w);
     else
-        motus_chroma_interpolate(dst, dst_stride, src, stride, weights, w, h);
+        chroma_interpolate(dst, dst_stride, src, stride, weights, w, h);
 }
 
 // Predicts plane c of the w x h block at (x, y) of the MB, in chroma samples.
-static inline void motus_predict_chroma_block(uint8_t chroma[64], const MotusReference *ref, int c,
-                                              int mb_x, int mb_y, int x, int y, int w, int h,
-                                              MotusMv mv) {
+static inline void predict_chroma_block(uint8_t chroma[64], const MotusReference *ref, int c,
+                                        int mb_x, int mb_y, int x, int y, int w, int h,
+                                        MotusMv mv) {
     const MotusChromaWeights weights = motus_chroma_weights(mv.x & 7, mv.y & 7);
     uint8_t *dst = chroma + y * MOTUS_CHROMA_STRIDE + x;
     int px = 8 * mb_x + x + (mv.x >> 3), py = 8 * mb_y + y + (mv.y >> 3), width = ref->width / 2,
@@ -195,7 +181,7 @@ static inline void motus_predict_chroma_block(uint8_t chroma[64], const MotusRef
     motus_chroma_block(dst, MOTUS_CHROMA_STRIDE, ref->chroma[c], ref->chroma_stride, width, height,
                        px, py, weights, w, h);
     if (ref->plain)
-        motus_weight_block(dst, MOTUS_CHROMA_STRIDE, w, h, ref->weight[c + 1], ref->log2_denom);
+        weight_block(dst, MOTUS_CHROMA_STRIDE, w, h, ref->weight[c + 1], ref->log2_denom);
 }
 
 // ---- Errors -------------------------------------------------------------------------------------
@@ -224,44 +210,6 @@ static inline uint32_t motus_ssd_square(const uint8_t *a, ptrdiff_t a_stride, co
 
 // ---- Macroblock ---------------------------------------------------------------------------------
 
-// Returns the reference of a partition. ref: by ref_idx.
-static inline const MotusReference *motus_reference_at(const MotusReference *ref, const MotusMb *mb,
-                                                       const MotusPartition *p) {
-    return ref + mb->ref[0][motus_8x8_of(4 * p->y + p->x)];
-}
-
-// Predicts an MB's luma with its MVs. ref: by ref_idx.
-static inline void motus_predict_inter_luma(uint8_t luma[256], const MotusMb *mb,
-                                            const MotusReference *ref, int mb_x, int mb_y) {
-    MotusPartition parts[16];
-    const int n = motus_mb_partitions(mb, parts);
-    assert(n > 0);
-    for (int i = 0; i < n; i++) {
-        const MotusPartition *p = &parts[i];
-        motus_predict_luma_block(luma, motus_reference_at(ref, mb, p), mb_x, mb_y, 4 * p->x,
-                                 4 * p->y, 4 * p->width, 4 * p->height, mb->mv[4 * p->y + p->x]);
-    }
-}
-
-// Predicts an MB with its MVs.
-static inline void motus_predict_inter(uint8_t luma[256], uint8_t chroma[2][64], const MotusMb *mb,
-                                       const MotusReference *ref, int mb_x, int mb_y) {
-    MotusPartition parts[16];
-    int n = motus_mb_partitions(mb, parts);
-    for (int i = 0; i < n; i++) {
-        const MotusPartition *p = &parts[i];
-        const MotusReference *its = motus_reference_at(ref, mb, p);
-        MotusMv mv = mb->mv[4 * p->y + p->x];
-        motus_predict_luma_block(luma, its, mb_x, mb_y, 4 * p->x, 4 * p->y, 4 * p->width,
-                                 4 * p->height, mv);
-        for (int c = 0; c < 2; c++)
-            motus_predict_chroma_block(chroma[c], its, c, mb_x, mb_y, 2 * p->x, 2 * p->y,
-                                       2 * p->width, 2 * p->height, mv);
-    }
-}
-
-// ---- Macroblock of a B picture ------------------------------------------------------------------
-
 // Replaces w x h samples of list 0 by their rounded averages with list 1's (8.4.2.3.1), or by
 // weighted sums (8.4.2.3.2). pair_offset: of MotusReference.
 static inline void motus_pair_block(uint8_t *dst, const uint8_t *other, ptrdiff_t stride, int w,
@@ -286,38 +234,40 @@ static inline void motus_predict_luma_lists(uint8_t luma[256], const MotusRefere
     motus_pair_block(luma + at, other + at, MOTUS_LUMA_STRIDE, w, h, ref[0]->pair_offset);
 }
 
-// The same for both chroma planes; x, y, w and h in luma samples.
-static inline void motus_predict_chroma_lists(uint8_t chroma[2][64],
-                                              const MotusReference *const ref[2], int mb_x,
-                                              int mb_y, int x, int y, int w, int h, int pred,
-                                              const MotusMv mv[2]) {
-    uint8_t other[64];
-    const int first = pred == MOTUS_PRED_L1, at = y / 2 * MOTUS_CHROMA_STRIDE + x / 2;
-    for (int c = 0; c < 2; c++) {
-        motus_predict_chroma_block(chroma[c], ref[first], c, mb_x, mb_y, x / 2, y / 2, w / 2, h / 2,
-                                   mv[first]);
-        if (pred != MOTUS_PRED_BI) continue;
-        motus_predict_chroma_block(other, ref[1], c, mb_x, mb_y, x / 2, y / 2, w / 2, h / 2, mv[1]);
-        motus_pair_block(chroma[c] + at, other + at, MOTUS_CHROMA_STRIDE, w / 2, h / 2,
-                         ref[0]->pair_offset);
-    }
-}
-
-// Predicts an MB of a B picture. chroma: NULL: luma alone. ref: the `refs` ones of list 0, then
-// that of list 1.
-static inline void motus_predict_b(uint8_t luma[256], uint8_t chroma[2][64], const MotusMb *mb,
-                                   const MotusReference *ref, int refs, int mb_x, int mb_y) {
-    const int mode = motus_motion_mode(mb);
-    const int w = mode == MOTUS_MODE_16x16 || mode == MOTUS_MODE_16x8 ? 16 : 8,
+// Predicts an inter MB with its MVs. chroma: NULL: luma alone.
+static inline void motus_predict_inter(uint8_t luma[256], uint8_t chroma[2][64],
+                                       const MotusInterMb *in, const MotusMb *mb) {
+    MotusPartition parts[16];
+    const int mode = in->lists == 2 ? motus_motion_mode(mb) : 0,
+              w = mode == MOTUS_MODE_16x16 || mode == MOTUS_MODE_16x8 ? 16 : 8,
               h = mode == MOTUS_MODE_16x16 || mode == MOTUS_MODE_8x16 ? 16 : 8;
-    for (int y = 0; y < 16; y += h)
+    const int n = in->lists == 2 ? 0 : motus_mb_partitions(mb, parts);
+    for (int i = 0; i < n; i++) { // of a P MB
+        const int blk = 4 * parts[i].y + parts[i].x, x = 2 * parts[i].x, y = 2 * parts[i].y,
+                  width = 2 * parts[i].width, height = 2 * parts[i].height;
+        const MotusReference *ref = &in->ref[mb->ref[0][motus_8x8_of(blk)]];
+        motus_predict_luma_block(luma, ref, in->x, in->y, 2 * x, 2 * y, 2 * width, 2 * height,
+                                 mb->mv[blk]);
+        for (int c = 0; c < 2 && chroma; c++)
+            predict_chroma_block(chroma[c], ref, c, in->x, in->y, x, y, width, height, mb->mv[blk]);
+    }
+    for (int y = 0; y < 16 && in->lists == 2; y += h)
         for (int x = 0; x < 16; x += w) {
-            const int q = y / 8 * 2 + x / 8;
+            const int q = y / 8 * 2 + x / 8, first = mb->pred[q] == MOTUS_PRED_L1,
+                      at = y / 2 * MOTUS_CHROMA_STRIDE + x / 2;
             const MotusMv mv[2] = {mb->mv[motus_corner_of(q)], mb->mv1[q]};
-            const MotusReference *const its[2] = {&ref[mb->ref[0][q]], &ref[refs]};
-            motus_predict_luma_lists(luma, its, mb_x, mb_y, x, y, w, h, mb->pred[q], mv);
-            if (chroma)
-                motus_predict_chroma_lists(chroma, its, mb_x, mb_y, x, y, w, h, mb->pred[q], mv);
+            const MotusReference *const ref[2] = {&in->ref[mb->ref[0][q]], &in->ref[in->refs]};
+            motus_predict_luma_lists(luma, ref, in->x, in->y, x, y, w, h, mb->pred[q], mv);
+            for (int c = 0; c < 2 && chroma; c++) {
+                uint8_t other[64];
+                predict_chroma_block(chroma[c], ref[first], c, in->x, in->y, x / 2, y / 2, w / 2,
+                                     h / 2, mv[first]);
+                if (mb->pred[q] != MOTUS_PRED_BI) continue;
+                predict_chroma_block(other, ref[1], c, in->x, in->y, x / 2, y / 2, w / 2, h / 2,
+                                     mv[1]);
+                motus_pair_block(chroma[c] + at, other + at, MOTUS_CHROMA_STRIDE, w / 2, h / 2,
+                                 ref[0]->pair_offset);
+            }
         }
 }
 
@@ -347,6 +297,14 @@ static inline uint32_t motus_satd_block(const uint8_t *a, ptrdiff_t a_stride, co
         for (int x = 0; x < w; x += 4)
             sum += motus_satd4x4(a + y * a_stride + x, a_stride, b + y * b_stride + x, b_stride);
     return sum;
+}
+
+// Returns those of `blocks` whose MVs have no fraction: all of the search's, external MVs may have.
+static inline uint64_t motus_whole_mvs(const MotusMv mv[MOTUS_BLOCKS], uint64_t blocks) {
+    uint64_t whole = 0;
+    for (; blocks; blocks &= blocks - 1)
+        if (motus_mv_is_whole(mv[__builtin_ctzll(blocks)])) whole |= blocks & -blocks;
+    return whole;
 }
 
 #endif

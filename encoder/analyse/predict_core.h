@@ -1,8 +1,8 @@
 // Reference samples and weights of inter prediction (8.4.2.2), and the squared error of an MB.
 // Errors are summed by the lanes of a warp, or with AVX2 where compiled for it.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef ENCODER_MB_PREDICT_CORE_H
-#define ENCODER_MB_PREDICT_CORE_H
+#ifndef ENCODER_ANALYSE_PREDICT_CORE_H
+#define ENCODER_ANALYSE_PREDICT_CORE_H
 
 #include <string.h>
 
@@ -28,7 +28,7 @@ typedef struct MotusReference {
     const uint8_t *luma, *chroma[2];
     ptrdiff_t luma_stride, chroma_stride;
     ptrdiff_t tap[16][2];
-    // Of list 0: the weight of a pair's list 1 (motus_implicit_weight), less MOTUS_EVEN_PAIR.
+    // Of list 0: motus_pair_offset.
     int pair_offset;
     // Explicit weights, of samples after interpolation. `plain` is luma without them; `luma` is
     // then weighted before interpolation, for SATDs only, and laid out alike. NULL: no weights.

@@ -1,7 +1,7 @@
 // encoder/mb/chroma_mc_core.h against equation 8-270, with every sample fetched and clipped
 // separately.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "encoder/mb/predict_cpu.h"
+#include "encoder/analyse/predict_cpu.h"
 #include "motus/me.h"
 #include "tests/support/harness.h"
 

@@ -3,8 +3,8 @@
 // Equals motus_predict_inter, motus_code_inter_luma and motus_code_chroma (residual_cpu.h): suite
 // `lanes`, and `gpu_decide` on a device.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef ENCODER_ANALYSE_INTER_TRIAL_WARP_CUH
-#define ENCODER_ANALYSE_INTER_TRIAL_WARP_CUH
+#ifndef ENCODER_ANALYSE_RESIDUAL_WARP_CUH
+#define ENCODER_ANALYSE_RESIDUAL_WARP_CUH
 
 #include "dct/dct_warp.cuh"
 #include "encoder/analyse/inter_bits_core.h"
@@ -16,6 +16,13 @@
 typedef struct MotusTrialCoefs {
     int16_t coef[24][18];
 } MotusTrialCoefs;
+
+// Copies an MB.
+MOTUS_WARP void motus_mb_copy(MotusMb *to, const MotusMb *from) {
+    motus_word_put((char *)to + 4 * motus_lane(),
+                   motus_word_get((const char *)from + 4 * motus_lane()));
+    motus_lanes_sync(); // it is written
+}
 
 // ---- Prediction ---------------------------------------------------------------------------------
 
@@ -66,29 +73,9 @@ MOTUS_WARP uint32_t motus_lane_measure(MotusTrial *trial, const MotusLaneBlock *
 
 // ---- Residual -----------------------------------------------------------------------------------
 
-// Transforms a lane's block. Returns the mask of its live coefficients (motus_lane_levels); writes
-// its DC, and all coefficients to `to`, by rows, if some are live.
-MOTUS_WARP uint32_t motus_lane_forward(const MotusLaneBlock *b, const MotusQuant *q, int16_t to[16],
-                                       int *dc) {
-    const uint32_t mixed = (uint16_t)q->threshold[2],
-                   even = (uint16_t)q->threshold[0] | mixed << 16;
-    const uint32_t odd = mixed | (uint32_t)(uint16_t)q->threshold[1] << 16; // of columns
-    uint32_t coef[8], less = 0;
-    motus_pairs_forward(coef, b->src, b->rec);
-    for (int i = 0; i < 8; i++) // two sign bits each, next to each other in bytes 1 and 3
-        less |=
-            (motus_pairs_sub(motus_pairs_abs(coef[i]), i & 1 ? odd : even) & 0x80008000) >> (7 - i);
-    const uint32_t live = motus_word_bytes(~less, 0, 0x4431);
-    *dc = (int16_t)(coef[0] & 0xFFFF);
-    if (live && motus_lane() < 24)
-        for (int i = 0; i < 8; i++) motus_word_put(to + 2 * i, coef[i]);
-    return live;
-}
-
 // Returns the context of a lane's block (motus_count_context) from each lane's count and the edge's
 // counts.
-MOTUS_WARP int motus_lane_context(int blk, int count, uint32_t edge,
-                                  const MotusLevelChoice *choice) {
+MOTUS_WARP int lane_context(int blk, int count, uint32_t edge, const MotusLevelChoice *choice) {
     const int luma = blk < 16, side = luma ? 4 : 2, x = blk & (side - 1),
               y = blk >> (luma ? 2 : 1) & (side - 1);
     const int row = luma ? y : blk >> 1 & 3,
@@ -103,22 +90,17 @@ MOTUS_WARP int motus_lane_context(int blk, int count, uint32_t edge,
 }
 
 // Returns motus_hadamard2x2 of the values of each four lanes.
-MOTUS_WARP int motus_lane_hadamard2x2(int v) {
+MOTUS_WARP int lane_hadamard2x2(int v) {
     const int lane = motus_lane(), beside = (int)motus_lanes_shuffle((uint32_t)v, lane ^ 1);
     v = lane & 1 ? beside - v : v + beside;
     const int below = (int)motus_lanes_shuffle((uint32_t)v, lane ^ 2);
     return lane & 2 ? below - v : v + below;
 }
 
-// Returns the chroma DC level of a lane's block behind the 2x2 transform (motus_code_chroma_dc).
-MOTUS_WARP int motus_lane_dc_level(int dc, int qp) {
-    const MotusQuantizer q = motus_quantizer(qp, MOTUS_DEADZONE_INTER, 1);
-    return motus_quant((int16_t)dc, q.scale[0], q.offset, q.shift);
-}
-
-// The same with costs of CABAC (motus_chroma_dc_levels). All lanes get the sums of both planes.
-MOTUS_WARP int motus_lane_dc_level_cabac(int dc, const MotusQuant *q, const MotusCabacCosts *costs,
-                                         MotusLevels *sum) {
+// Returns the chroma DC level of a lane's block behind the 2x2 transform, with costs of CABAC
+// (motus_choose_dc_levels). All lanes get the sums of both planes.
+MOTUS_WARP int lane_dc_level_cabac(int dc, const MotusQuant *q, const MotusCabacCosts *costs,
+                                   MotusLevels *sum) {
     const int lane = motus_lane(), chroma = lane >= 16 && lane < 24,
               t = chroma ? motus_dc_scaled(dc, q) : 0;
     const uint32_t all = motus_lanes_ballot(t >= MOTUS_LEVEL_FROM), live = all >> (lane & 28) & 15;
@@ -147,10 +129,9 @@ MOTUS_WARP int motus_lane_dc_level_cabac(int dc, const MotusQuant *q, const Motu
 
 // Returns the mask of lanes whose group (an 8x8 block of luma, or all of chroma's AC) is worth its
 // bits, and the bits of those groups: *ac_bits, each 1 / motus_unit_of, and luma's whole ones.
-MOTUS_WARP uint32_t motus_lane_groups_pay(const MotusLevels *levels, int blk, uint32_t rate,
-                                          const MotusChromaChoice *chroma,
-                                          const MotusLevelChoice *choice, uint32_t *ac_bits,
-                                          uint32_t *luma_bits) {
+MOTUS_WARP uint32_t lane_groups_pay(const MotusLevels *levels, int blk, uint32_t rate,
+                                    const MotusChromaChoice *chroma, const MotusLevelChoice *choice,
+                                    uint32_t *ac_bits, uint32_t *luma_bits) {
     const int lane = motus_lane(), luma = blk < 16;
     uint32_t sum[2] = {(uint32_t)levels->ssd_drop, levels->bits};
     for (int i = 0; i < 2; i++) {
@@ -171,8 +152,8 @@ MOTUS_WARP uint32_t motus_lane_groups_pay(const MotusLevels *levels, int blk, ui
 }
 
 // Adds a block's residual to its prediction: n levels in zigzag order, and chroma's DC.
-MOTUS_WARP void motus_lane_reconstruct(MotusLaneBlock *b, const int16_t level[16], int n, int dc,
-                                       int qp) {
+MOTUS_WARP void lane_reconstruct(MotusLaneBlock *b, const int16_t level[16], int n, int dc,
+                                 int qp) {
     const int rem = qp % 6, per = qp / 6;
     uint32_t scale[3], scaled[16], coef[8]; // the lower halves of `scaled`
     for (int k = 0; k < 3; k++) scale[k] = (uint32_t)motus_dequant_scale(rem, k) << per;
@@ -208,98 +189,97 @@ MOTUS_WARP const MotusQuant *motus_lane_quant(const MotusInterMb *in, int blk) {
 
 // Returns the chroma DC level of a lane's block. Sets what r has of the choice for chroma; its live
 // coefficients are set.
-MOTUS_WARP int motus_lane_dcs(int dc, const MotusInterMb *in, const MotusLevelChoice *choice,
-                              MotusLaneResidual *r) {
+MOTUS_WARP int lane_dcs(int dc, const MotusInterMb *in, const MotusLevelChoice *choice,
+                        MotusLaneResidual *r) {
     const int lane = motus_lane();
     int level;
     if (choice->costs) {
         MotusLevels sum;
-        level = motus_lane_dc_level_cabac(dc, &in->qp->chroma, choice->costs, &sum);
+        level = lane_dc_level_cabac(dc, &in->qp->chroma, choice->costs, &sum);
         r->dc_bits = sum.bits;
         if (sum.n || r->any >> 16 & 0xFF)
             r->chroma =
                 motus_chroma_choice(&sum, choice->costs, &in->neighbours, in->qp->chroma.rate);
     } else {
-        level = motus_lane_dc_level(dc, in->qp->chroma.qp);
+        const MotusQuantizer q = motus_quantizer(in->qp->chroma.qp, MOTUS_DEADZONE_INTER, 1);
+        level = motus_quant((int16_t)dc, q.scale[0], q.offset, q.shift); // motus_code_chroma_dc
         r->chroma.dc_pays = motus_lanes_ballot(lane >= 16 && lane < 24 && level) != 0;
     }
     return level;
 }
 
-// Transforms the predicted MB and codes chroma's DC.
+// Transforms the predicted MB and codes chroma's DC. Stores a block's coefficients by rows if some
+// are live (motus_lane_levels).
 MOTUS_WARP MotusLaneResidual motus_lane_transform(MotusTrial *trial, const MotusLaneBlock *b,
                                                   MotusTrialCoefs *coefs, const MotusInterMb *in,
                                                   uint32_t edge, const MotusLevelChoice *choice) {
     const int blk = b->blk, chroma = blk >= 16 && motus_lane() < 24;
+    const MotusQuant *q = motus_lane_quant(in, blk);
+    const uint32_t mixed = (uint16_t)q->threshold[2],
+                   even = (uint16_t)q->threshold[0] | mixed << 16;
+    const uint32_t odd = mixed | (uint32_t)(uint16_t)q->threshold[1] << 16; // of columns
     MotusLaneResidual r = {0};
-    int dc;
-    r.live = motus_lane_forward(b, motus_lane_quant(in, blk), coefs->coef[blk], &dc);
+    uint32_t coef[8], less = 0;
+    motus_pairs_forward(coef, b->src, b->rec);
+    for (int i = 0; i < 8; i++) // two sign bits each, next to each other in bytes 1 and 3
+        less |=
+            (motus_pairs_sub(motus_pairs_abs(coef[i]), i & 1 ? odd : even) & 0x80008000) >> (7 - i);
+    r.live = motus_word_bytes(~less, 0, 0x4431);
+    const int dc = (int16_t)(coef[0] & 0xFFFF);
+    if (r.live && motus_lane() < 24)
+        for (int i = 0; i < 8; i++) motus_word_put(&coefs->coef[blk][2 * i], coef[i]);
     if (blk >= 16) r.live &= 0xFFFE; // AC
     r.any = motus_lanes_ballot(r.live != 0);
-    const int level = motus_lane_dcs(motus_lane_hadamard2x2(dc), in, choice, &r);
-    r.scaled = motus_chroma_dc_dequant(motus_lane_hadamard2x2(level), in->qp->chroma.qp);
+    const int level = lane_dcs(lane_hadamard2x2(dc), in, choice, &r);
+    r.scaled = motus_chroma_dc_dequant(lane_hadamard2x2(level), in->qp->chroma.qp);
     if (chroma) trial->coef.chroma_dc[(blk - 16) >> 2][blk & 3] = (int16_t)level;
     if (r.any) // half of all trials have none
-        r.context = motus_lane_context(blk, motus_cavlc_total_coeff(r.live), edge, choice);
+        r.context = lane_context(blk, motus_cavlc_total_coeff(r.live), edge, choice);
     if (motus_lane() >= 24) r.live = 0;
     return r;
 }
 
-// Returns the bits of chroma's DCs, each 1 / motus_unit_of.
-MOTUS_WARP uint32_t motus_lane_dc_bits(const MotusTrial *trial, const MotusLaneResidual *r,
-                                       const MotusLevelChoice *choice) {
-    if (choice->costs) return r->dc_bits;
-    const uint32_t bits =
-        (uint32_t)motus_cavlc_chroma_dc_bits(trial->coef.chroma_dc[motus_lane() & 1]);
-    return motus_lanes_shuffle(bits, 0) + motus_lanes_shuffle(bits, 1);
-}
-
-// Completes the residual from the chosen levels: cbp, counts and reconstruction. Returns the bits.
-MOTUS_WARP uint32_t motus_lane_residual(MotusTrial *trial, MotusLaneBlock *b,
+// Completes a trial from the chosen levels: cbp, counts, reconstruction, bits, SSD and cost
+// (motus_inter_trial). Returns what motus_lane_measure does.
+MOTUS_WARP uint32_t motus_lane_complete(MotusTrial *trial, MotusLaneBlock *b,
                                         const MotusInterMb *in, const MotusLaneResidual *r,
-                                        const MotusLevels *levels, const MotusLevelChoice *choice) {
+                                        const MotusLevels *levels, const MotusLevelChoice *choice,
+                                        MotusMv skip, uint32_t mv_bits) {
     const int lane = motus_lane(), blk = b->blk, luma = blk < 16, scaled = r->scaled;
     const MotusQuant *q = motus_lane_quant(in, blk);
     const int16_t *level = motus_coef_block(&trial->coef, blk);
     uint32_t pays = 0, bits = 0, luma_bits = 0;
     int n = 0;
     if (r->any) {
-        pays = motus_lane_groups_pay(levels, blk, q->rate, &r->chroma, choice, &bits, &luma_bits);
+        pays = lane_groups_pay(levels, blk, q->rate, &r->chroma, choice, &bits, &luma_bits);
         if (pays >> lane & 1) n = levels->n;
     }
     const uint32_t ac = pays >> 16 & 1, dc = ac || r->chroma.dc_pays;
     if (lane < 24) trial->mb.total_coeff[blk] = (uint8_t)n;
     motus_lanes_sync(); // chroma's DC levels are written
-    if (dc) bits += motus_lane_dc_bits(trial, r, choice);
-    if (lane < 24 && (n || (!luma && dc && scaled)))
-        motus_lane_reconstruct(b, level, n, scaled, q->qp);
-    if (lane == 0) trial->luma_bits = luma_bits;
-    if (lane == 0)
+    if (dc && choice->costs) {
+        bits += r->dc_bits;
+    } else if (dc) {
+        const uint32_t plane =
+            (uint32_t)motus_cavlc_chroma_dc_bits(trial->coef.chroma_dc[lane & 1]);
+        bits += motus_lanes_shuffle(plane, 0) + motus_lanes_shuffle(plane, 1);
+    }
+    if (lane < 24 && (n || (!luma && dc && scaled))) lane_reconstruct(b, level, n, scaled, q->qp);
+    bits = (luma_bits + motus_whole_bits(bits, choice)) * motus_unit_of(choice);
+    if (lane == 0) {
+        trial->luma_bits = luma_bits;
         trial->mb.cbp = (uint8_t)((pays & 1) | (pays >> 2 & 1) << 1 | (pays >> 8 & 1) << 2 |
                                   (pays >> 10 & 1) << 3 |
                                   (ac   ? 32
                                    : dc ? 16
                                         : 0));
-    return luma_bits + motus_whole_bits(bits, choice);
-}
-
-// ---- A trial ------------------------------------------------------------------------------------
-
-// Completes the residual, bits, SSD and cost of a trial from the chosen levels
-// (motus_trial_complete). Returns what motus_lane_measure does.
-MOTUS_WARP uint32_t motus_lane_complete(MotusTrial *trial, MotusLaneBlock *b,
-                                        const MotusInterMb *in, const MotusLaneResidual *r,
-                                        const MotusLevels *levels, const MotusLevelChoice *choice,
-                                        MotusMv skip, uint32_t mv_bits) {
-    uint32_t bits = motus_lane_residual(trial, b, in, r, levels, choice) * motus_unit_of(choice);
-    if (motus_lane() == 0) {
         if (motus_trial_is_skip(in, &trial->mb, skip)) trial->mb.type = MOTUS_MB_P_SKIP;
         bits += motus_trial_bits(in, &trial->mb, mv_bits);
     }
     return motus_lane_measure(trial, b, in->qp, bits, choice);
 }
 
-// Evaluates trial->mb, whose type, lists, MVs, references and QP are set. edge: MotusTeamEdge's
+// Evaluates trial->mb, whose type, lists, MVs, references and QP are set. edge: MotusEdge's
 // counts. Returns what motus_lane_measure does.
 MOTUS_WARP uint32_t motus_lane_trial(const MotusInterMb *in, uint32_t edge,
                                      const MotusLevelChoice *levels, MotusMv skip, uint32_t mv_bits,

@@ -1,12 +1,12 @@
 // Versions for AVX2 of what an MB's prediction and errors need, against plain C.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "tests/encoder/mb/mb_avx2.h"
+#include "tests/encoder/analyse/mb_avx2.h"
 
 #include <stdlib.h>
 
 #include "common/cpu.h"
-#include "encoder/mb/intra4x4_cpu.h"
-#include "encoder/mb/predict_cpu.h"
+#include "encoder/analyse/predict_cpu.h"
+#include "encoder/intra/intra4x4_cpu.h"
 #include "tests/support/harness.h"
 
 enum { ROUNDS = 4000 };
