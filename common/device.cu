@@ -74,7 +74,45 @@ MotusStatus motus_device_choose(int wanted, int *device, MotusError *error) {
     return check_code(*device, error);
 }
 
-void motus_device_use(int device) {
+// ---- Contexts
+// ------------------------------------------------------------------------------------
+
+// Returns a function of the driver, which the library does not link; NULL: there is none.
+template <typename Function> static Function *driver_function(const char *name) {
+    void *function = NULL;
+    cudaDriverEntryPointQueryResult found;
+#if CUDART_VERSION >= 12050
+    cudaError_t status =
+        cudaGetDriverEntryPointByVersion(name, &function, 12000, cudaEnableDefault, &found);
+#else
+    cudaError_t status = cudaGetDriverEntryPoint(name, &function, cudaEnableDefault, &found);
+#endif
+    if (status == cudaSuccess && found == cudaDriverEntryPointSuccess) return (Function *)function;
+    (void)cudaGetLastError();
+    return NULL;
+}
+
+void *motus_device_context(int device) {
+    auto current = driver_function<int(void **)>("cuCtxGetCurrent");
+    auto device_of = driver_function<int(int *)>("cuCtxGetDevice");
+    auto state = driver_function<int(int, unsigned *, int *)>("cuDevicePrimaryCtxGetState");
+    auto retain = driver_function<int(void **, int)>("cuDevicePrimaryCtxRetain");
+    auto release = driver_function<int(int)>("cuDevicePrimaryCtxRelease");
+    void *context = NULL, *primary = NULL;
+    int its_device, is_active;
+    unsigned flags;
+    if (!current || !device_of || !state || !retain || !release) return NULL;
+    if (current(&context) || !context || device_of(&its_device) || its_device != device)
+        return NULL;
+    if (state(device, &flags, &is_active) || !is_active) return context;
+    if (retain(&primary, device)) return NULL;
+    release(device);
+    return context == primary ? NULL : context;
+}
+
+void motus_device_use(int device, void *context) {
+    auto set = context ? driver_function<int(void *)>("cuCtxSetCurrent") : NULL;
+    if (set && !set(context)) return;
     if (cudaSetDevice(device) != cudaSuccess) cudaGetLastError(); // later calls report it
 }
 

@@ -30,9 +30,13 @@ int motus_device_lacks_code(MotusError *error);
 // negative. Errors: as motus_device_check.
 MotusStatus motus_device_choose(int wanted, int *device, MotusError *error);
 
-// Makes a device the current one of the calling thread; for threads of the library. Once a thread
-// has changed devices, CUDA opens both.
-void motus_device_use(int device);
+// Returns the calling thread's CUcontext if it is one of `device` and not its primary one: a caller
+// that made a context of its own. NULL: the primary context, in which CUDA's runtime works.
+void *motus_device_context(int device);
+
+// Makes a device, and a context of it if that is not NULL, current for the calling thread; for
+// threads of the library. Once a thread has changed devices, CUDA opens both.
+void motus_device_use(int device, void *context);
 
 // Number of devices; one line about device i: name, compute capability, processors, memory.
 int motus_device_count(void);

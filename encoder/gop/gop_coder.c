@@ -329,7 +329,8 @@ void motus_gop_coder_end_help(MotusGopCoder *coder) {
 static void *run_coder(void *argument) {
     MotusGopCoder *coder = argument;
     MotusGopCoders *coders = coder->coders;
-    if (coder->executor->device >= 0) motus_device_use(coder->executor->device);
+    if (coder->executor->device >= 0)
+        motus_device_use(coder->executor->device, coder->executor->context);
     open_coder(coder);
     pthread_mutex_lock(&coders->lock);
     note_opened(coder);

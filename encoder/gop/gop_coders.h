@@ -41,7 +41,8 @@ typedef struct MotusGopCoder {
 } MotusGopCoder;
 
 typedef struct MotusExecutor {
-    int device;   // CUDA's number; -1: the CPU
+    int device;    // CUDA's number; -1: the CPU
+    void *context; // of the thread that opened the encoder (motus_device_context)
     void *shared; // of its coders (MotusExecutorOps)
     // Under the lock.
     int max_coders; // coders it may have

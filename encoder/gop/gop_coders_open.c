@@ -42,6 +42,7 @@ static MotusStatus open_executors(MotusGopCoders *coders, const int *device, Mot
     pthread_mutex_lock(&coders->lock);
     for (int i = 0; i < coders->n_executors; i++) {
         coders->executor[i].device = device[i];
+        if (device[i] >= 0) coders->executor[i].context = motus_device_context(device[i]);
         coders->executor[i].max_coders =
             (coders->n - i + coders->n_executors - 1) / coders->n_executors;
         motus_executor_open_coders(coders, &coders->executor[i], 1);

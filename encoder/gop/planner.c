@@ -11,6 +11,7 @@ struct MotusPlanner {
     const MotusStream *stream;
     MotusGopCoders *coders;
     MotusLookahead *look;
+    void *context; // of the thread (motus_device_use)
     int type_later; // motus_gop_coders_type_later
     int has_thread; // 0: the sender does the jobs
     pthread_t thread;
@@ -68,7 +69,7 @@ static MotusStatus do_job(MotusPlanner *p, int is_end) {
 
 static void *run(void *argument) {
     MotusPlanner *p = argument;
-    motus_device_use(motus_lookahead_device(p->look));
+    motus_device_use(motus_lookahead_device(p->look), p->context);
     pthread_mutex_lock(&p->lock);
     while (!p->closing) {
         if (p->done == p->sent) {
@@ -96,6 +97,7 @@ MotusStatus motus_planner_open(MotusPlanner **planner, const MotusStream *stream
     if (!p) return MOTUS_ERR_MEMORY;
     p->stream = stream, p->coders = coders, p->look = look;
     p->type_later = motus_gop_coders_type_later(coders, look);
+    if (p->type_later) p->context = motus_device_context(motus_lookahead_device(look));
     const int has_lock = !pthread_mutex_init(&p->lock, NULL),
               good = has_lock && !pthread_cond_init(&p->changed, NULL);
     if (!good) {

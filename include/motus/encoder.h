@@ -184,7 +184,10 @@ MOTUS_API void motus_packet_unref_async(MotusPacket **packet, void *stream);
 
 typedef struct MotusEncoder MotusEncoder;
 
-// Opens an encoder. Close it with motus_encoder_close. With AUTO, a device that cannot be opened
+// Opens an encoder. Close it with motus_encoder_close. If the calling thread's current CUcontext is
+// one that the caller made on the encoder's device, the encoder works in it: it has to outlive the
+// encoder and its packets, and to be current in later calls. Otherwise it is the device's primary
+// context, in which CUDA's runtime works. With AUTO, a device that cannot be opened
 // leaves the work to the CPU: motus_encoder_backend tells, motus_encoder_error why.
 // MOTUS_ERR_ARGUMENT (error->text names the setting), MOTUS_ERR_UNSUPPORTED (size beyond level 6.2;
 // slice_max_size with CUDA; MOTUS_MEMORY_DEVICE without it), MOTUS_ERR_FORMAT

@@ -11,14 +11,11 @@ typedef struct CudaDriver {
     tcuCtxPushCurrent_v2 *push;
     tcuCtxPopCurrent_v2 *pop;
     tcuCtxGetDevice *device;
-    tcuDevicePrimaryCtxRetain *retain_primary;
-    tcuDevicePrimaryCtxRelease *release_primary;
     tcuMemAlloc_v2 *alloc;
     tcuMemFree_v2 *free;
     tcuMemcpy2DAsync_v2 *copy_2d;
     tcuMemcpyHtoDAsync_v2 *upload;
-    CUresult CUDAAPI (*copy_peer)(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
-                                  CUcontext from_context, size_t bytes, CUstream stream);
+    tcuMemcpyDtoDAsync_v2 *copy;
     tcuStreamCreate *stream_create;
     tcuStreamDestroy_v2 *stream_destroy;
     tcuStreamSynchronize *synchronize;

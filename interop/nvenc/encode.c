@@ -136,9 +136,8 @@ static NVENCSTATUS deliver(Session *s, Output *out) {
     motus_nvenc_enter(s);
     CUresult status = s->cuda->upload(to, &head, sizeof head, s->own_stream);
     if (!status)
-        status = s->cuda->copy_peer(to + sizeof head, s->caller,
-                                    (CUdeviceptr)(uintptr_t)out->packet->device_data, s->primary,
-                                    out->packet->size, s->own_stream);
+        status = s->cuda->copy(to + sizeof head, (CUdeviceptr)(uintptr_t)out->packet->device_data,
+                               out->packet->size, s->own_stream);
     if (!status) status = s->cuda->synchronize(s->own_stream);
     motus_nvenc_leave(s);
     return status ? motus_nvenc_fail(s, NV_ENC_ERR_GENERIC, "an output could not be copied: %d",

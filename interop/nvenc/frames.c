@@ -1,5 +1,5 @@
-// How an input reaches the encoder: from host memory, from the device's primary context without a
-// copy, or by a copy on the device from another context or an array.
+// How an input reaches the encoder: from host memory, from the device without a copy, or by a copy
+// on the device from an array.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <string.h>
 
@@ -46,47 +46,30 @@ static NVENCSTATUS reserve(Session *s, size_t bytes) {
     return NV_ENC_SUCCESS;
 }
 
-// Copies an input into the session's own device memory: rows of a plane, then of chroma.
-static NVENCSTATUS stage(Session *s, const Input *in, size_t *pitch) {
-    const int rgb =
+// Copies an array into the session's own device memory, behind the caller's work on it.
+static NVENCSTATUS copy_array(Session *s, const Input *in) {
+    const int is_rgb =
         in->format == NV_ENC_BUFFER_FORMAT_ARGB || in->format == NV_ENC_BUFFER_FORMAT_ABGR;
-    const size_t rows = in->height + (rgb ? 0 : (in->height + 1) / 2);
-    *pitch = in->pitch;
-    NVENCSTATUS status = reserve(s, *pitch * rows);
+    const size_t rows = in->height + (is_rgb ? 0 : (in->height + 1) / 2);
+    const NVENCSTATUS status = reserve(s, in->pitch * rows);
     if (status) return status;
-    CUresult copied;
-    if (in->array) {
-        const CUDA_MEMCPY2D copy = {.srcMemoryType = CU_MEMORYTYPE_ARRAY,
-                                    .srcArray = in->array,
-                                    .dstMemoryType = CU_MEMORYTYPE_DEVICE,
-                                    .dstDevice = s->staging,
-                                    .dstPitch = *pitch,
-                                    .WidthInBytes = *pitch,
-                                    .Height = rows};
-        copied = s->cuda->copy_2d(&copy, s->own_stream);
-    } else {
-        copied = s->cuda->copy_peer(s->staging, s->primary, (CUdeviceptr)(uintptr_t)in->data,
-                                    s->caller, *pitch * rows, s->own_stream);
-    }
+    const CUDA_MEMCPY2D copy = {.srcMemoryType = CU_MEMORYTYPE_ARRAY,
+                                .srcArray = in->array,
+                                .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+                                .dstDevice = s->staging,
+                                .dstPitch = in->pitch,
+                                .WidthInBytes = in->pitch,
+                                .Height = rows};
+    const CUresult copied = s->cuda->copy_2d(&copy, s->input_stream);
     return copied
-               ? motus_nvenc_fail(s, NV_ENC_ERR_GENERIC, "a frame could not be copied: %d", copied)
+               ? motus_nvenc_fail(s, NV_ENC_ERR_GENERIC, "an array could not be copied: %d", copied)
                : NV_ENC_SUCCESS;
 }
 
-// Finds where motus may read an input on the device, and on which stream. Work that the caller has
-// put on its stream comes before.
-static NVENCSTATUS on_device(Session *s, const Input *in, const uint8_t **base, size_t *pitch,
-                             CUstream *stream) {
-    *base = in->data, *pitch = in->pitch, *stream = s->input_stream;
-    if (s->primary == s->caller && !in->array) return NV_ENC_SUCCESS;
-    CUcontext popped;
-    s->cuda->push(s->caller);
-    const CUresult done = s->cuda->synchronize(s->input_stream);
-    s->cuda->pop(&popped);
-    if (done) return motus_nvenc_fail(s, NV_ENC_ERR_GENERIC, "the input stream failed: %d", done);
-    *stream = s->own_stream;
-    const NVENCSTATUS status = stage(s, in, pitch);
-    *base = (const uint8_t *)(uintptr_t)s->staging;
+// Finds where motus may read an input on the device, in the order of the caller's stream.
+static NVENCSTATUS on_device(Session *s, const Input *in, const uint8_t **base) {
+    const NVENCSTATUS status = in->array ? copy_array(s, in) : NV_ENC_SUCCESS;
+    *base = in->array ? (const uint8_t *)(uintptr_t)s->staging : in->data;
     return status;
 }
 
@@ -105,18 +88,17 @@ static MotusStatus send_rgb_unnamed(Session *s, const MotusImage *image,
 NVENCSTATUS motus_nvenc_send(Session *s, const Input *in, const MotusFrameParams *params) {
     const int matrix = s->settings.colour.matrix;
     const uint8_t *base = in->data;
-    size_t pitch = in->pitch;
-    CUstream stream = NULL;
     MotusImage image;
     motus_nvenc_enter(s);
     NVENCSTATUS status = NV_ENC_SUCCESS;
     const int is_device = in->on_device && s->device >= 0;
-    if (is_device) status = on_device(s, in, &base, &pitch, &stream);
-    MotusStatus sent = status ? MOTUS_OK : describe(s, in, base, pitch, &image);
+    if (is_device) status = on_device(s, in, &base);
+    MotusStatus sent = status ? MOTUS_OK : describe(s, in, base, in->pitch, &image);
     if (!status && !sent) {
         const int is_unnamed =
             image.samples == MOTUS_SAMPLES_RGB && matrix != 1 && matrix != 5 && matrix != 6;
-        sent = is_device    ? motus_encoder_send_image_device(s->encoder, &image, stream, params)
+        sent = is_device
+                   ? motus_encoder_send_image_device(s->encoder, &image, s->input_stream, params)
                : is_unnamed ? send_rgb_unnamed(s, &image, params)
                             : motus_encoder_send_image(s->encoder, &image, params);
     }
@@ -124,15 +106,14 @@ NVENCSTATUS motus_nvenc_send(Session *s, const Input *in, const MotusFrameParams
     return status ? status : motus_nvenc_status(s, sent, "a frame");
 }
 
-NVENCSTATUS motus_nvenc_luma(Session *s, const Input *in, MotusPlane *luma, CUstream *stream) {
+NVENCSTATUS motus_nvenc_luma(Session *s, const Input *in, MotusPlane *luma) {
     const uint8_t *base = in->data;
-    size_t pitch = in->pitch;
     if (in->format != NV_ENC_BUFFER_FORMAT_NV12 && in->format != NV_ENC_BUFFER_FORMAT_YV12 &&
         in->format != NV_ENC_BUFFER_FORMAT_IYUV)
         return motus_nvenc_fail(s, NV_ENC_ERR_UNSUPPORTED_PARAM, "motion is searched in 4:2:0");
     const NVENCSTATUS status =
-        in->on_device && s->device >= 0 ? on_device(s, in, &base, &pitch, stream) : NV_ENC_SUCCESS;
-    *luma = (MotusPlane){(uint8_t *)base, (ptrdiff_t)pitch, (int)s->init.encodeWidth,
+        in->on_device && s->device >= 0 ? on_device(s, in, &base) : NV_ENC_SUCCESS;
+    *luma = (MotusPlane){(uint8_t *)base, in->pitch, (int)s->init.encodeWidth,
                          (int)s->init.encodeHeight};
     return status;
 }

@@ -30,7 +30,7 @@ NVENCSTATUS motus_nvenc_open_motion(Session *s) {
     motus_nvenc_enter(s);
     if (!status) status = motus_me_open(&s->me, &config);
     if (!status) status = motus_me_reference_alloc(&s->reference, s->me);
-    if (!status && s->primary && s->cuda->stream_create(&s->own_stream, CU_STREAM_NON_BLOCKING))
+    if (!status && s->device >= 0 && s->cuda->stream_create(&s->own_stream, CU_STREAM_NON_BLOCKING))
         status = MOTUS_ERR_CUDA;
     motus_nvenc_leave(s);
     if (status && *error.text)
@@ -83,24 +83,24 @@ NVENCSTATUS motus_nvenc_motion(Session *s, const NV_ENC_MEONLY_PARAMS *p) {
     if (!in || !before || !out || !out->mv)
         return motus_nvenc_fail(s, NV_ENC_ERR_INVALID_PARAM, "no such frame or MV buffer");
     MotusPlane luma, reference;
-    CUstream stream = NULL;
     MotusMv *centre = centres_of(s, p);
     const MotusMeHints hints = {.centre = centre, .lambda_q8 = LAMBDA_Q8};
     motus_nvenc_enter(s);
-    NVENCSTATUS status = motus_nvenc_luma(s, before, &reference, &stream);
+    NVENCSTATUS status = motus_nvenc_luma(s, before, &reference);
     const int on_device = s->device >= 0;
     MotusStatus searched = MOTUS_OK;
     if (!status)
-        searched = motus_me_reference_fill(
-            s->reference, s->me, &reference,
-            before->on_device && on_device ? MOTUS_MEMORY_DEVICE : MOTUS_MEMORY_HOST, stream);
-    if (!status && !searched) status = motus_nvenc_luma(s, in, &luma, &stream);
+        searched = motus_me_reference_fill(s->reference, s->me, &reference,
+                                           before->on_device && on_device ? MOTUS_MEMORY_DEVICE
+                                                                          : MOTUS_MEMORY_HOST,
+                                           s->input_stream);
+    if (!status && !searched) status = motus_nvenc_luma(s, in, &luma);
     if (!status && !searched) {
         const MotusMeTarget target = {
             .reference = s->reference, .hints = &hints, .mv = s->mv, .cost = s->cost};
         MotusMeRequest request = motus_me_request_default(&luma, &target, 1);
         request.memory = in->on_device && on_device ? MOTUS_MEMORY_DEVICE : MOTUS_MEMORY_HOST;
-        request.stream = stream;
+        request.stream = s->input_stream;
         searched = motus_me_request(s->me, &request);
         if (!searched) searched = motus_me_wait(s->me, NULL, -1);
     }

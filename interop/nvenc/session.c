@@ -32,25 +32,24 @@ NVENCSTATUS motus_nvenc_status(Session *s, MotusStatus status, const char *what)
 }
 
 void motus_nvenc_enter(Session *s) {
-    if (s->primary) s->cuda->push(s->primary);
+    if (s->device >= 0) s->cuda->push(s->context);
 }
 
 void motus_nvenc_leave(Session *s) {
     CUcontext popped;
-    if (s->primary) s->cuda->pop(&popped);
+    if (s->device >= 0) s->cuda->pop(&popped);
 }
 
-// Finds the device of the caller's context, and its primary context, in which motus works.
+// Finds the device of the caller's context.
 static NVENCSTATUS open_device(Session *s) {
     CUcontext popped;
     CUdevice device;
     if (!s->cuda->is_loaded)
         return motus_nvenc_fail(s, NV_ENC_ERR_NO_ENCODE_DEVICE, "libcuda.so.1 was not loaded");
-    if (!s->caller || s->cuda->push(s->caller))
+    if (!s->context || s->cuda->push(s->context))
         return motus_nvenc_fail(s, NV_ENC_ERR_INVALID_ENCODERDEVICE, "no CUDA context was given");
-    CUresult status = s->cuda->device(&device);
+    const CUresult status = s->cuda->device(&device);
     s->cuda->pop(&popped);
-    if (!status) status = s->cuda->retain_primary(&s->primary, device);
     if (status)
         return motus_nvenc_fail(s, NV_ENC_ERR_INVALID_ENCODERDEVICE,
                                 "the context's device cannot be used: CUDA error %d", status);
@@ -64,7 +63,7 @@ NVENCSTATUS motus_nvenc_open(const NV_ENC_OPEN_ENCODE_SESSION_EX_PARAMS *p, Sess
     pthread_mutex_init(&s->receiving, NULL);
     pthread_cond_init(&s->sent_more, NULL);
     s->cuda = motus_nvenc_cuda();
-    s->caller = p->device;
+    s->context = p->device;
     s->device = -1;
     if (p->deviceType != NV_ENC_DEVICE_TYPE_CUDA)
         return motus_nvenc_fail(s, NV_ENC_ERR_UNSUPPORTED_DEVICE, "only CUDA devices are served");
@@ -96,7 +95,7 @@ NVENCSTATUS motus_nvenc_initialize(Session *s, const NV_ENC_INITIALIZE_PARAMS *p
     MotusError error = {MOTUS_OK, ""};
     motus_nvenc_enter(s);
     MotusStatus opened = motus_encoder_open(&s->encoder, &s->settings, &error);
-    if (!opened && s->primary && s->cuda->stream_create(&s->own_stream, CU_STREAM_NON_BLOCKING))
+    if (!opened && s->device >= 0 && s->cuda->stream_create(&s->own_stream, CU_STREAM_NON_BLOCKING))
         opened = MOTUS_ERR_CUDA;
     motus_nvenc_leave(s);
     if (!opened) return NV_ENC_SUCCESS;
@@ -169,7 +168,6 @@ void motus_nvenc_close(Session *s) {
     motus_nvenc_leave(s);
     free(s->mv);
     free(s->cost);
-    if (s->primary) s->cuda->release_primary(s->device);
     pthread_cond_destroy(&s->sent_more);
     pthread_mutex_destroy(&s->receiving);
     pthread_mutex_destroy(&s->lock);

@@ -50,11 +50,11 @@ typedef struct Session {
     const NV_ENCODE_API_FUNCTION_LIST *hardware_api;
 
     const CudaDriver *cuda;
-    CUcontext caller, primary; // primary: the device's, in which motus works; NULL on a CPU
-    int device;                // -1: CPU
+    CUcontext context;                    // the caller's, in which motus works; unused on a CPU
+    int device;                           // -1: CPU
     CUstream input_stream, output_stream; // the caller's, NULL: the default stream
-    CUstream own_stream;                  // of copies between contexts
-    CUdeviceptr staging;                  // a frame of another context, or of an array
+    CUstream own_stream;                  // of copies
+    CUdeviceptr staging;                  // a frame of an array
     size_t staging_bytes;
 
     NV_ENC_INITIALIZE_PARAMS init; // encodeConfig is NULL
@@ -92,8 +92,8 @@ NVENCSTATUS motus_nvenc_fail(Session *s, NVENCSTATUS status, const char *format,
 // NV_ENC_SUCCESS.
 NVENCSTATUS motus_nvenc_status(Session *s, MotusStatus status, const char *what);
 
-// Makes the context in which motus works current for the calling thread, and the one before it
-// again. Nothing on a CPU.
+// Makes the session's context current for the calling thread, and the one before it again. Nothing
+// on a CPU.
 void motus_nvenc_enter(Session *s);
 void motus_nvenc_leave(Session *s);
 
@@ -148,8 +148,8 @@ void motus_nvenc_free_buffers(Session *s);
 
 // Sends an input as the next frame, from where it lies.
 NVENCSTATUS motus_nvenc_send(Session *s, const Input *in, const MotusFrameParams *params);
-// Returns the luma plane of an input as motus may read it on *stream.
-NVENCSTATUS motus_nvenc_luma(Session *s, const Input *in, MotusPlane *luma, CUstream *stream);
+// Returns the luma plane of an input as motus may read it in the order of the input stream.
+NVENCSTATUS motus_nvenc_luma(Session *s, const Input *in, MotusPlane *luma);
 
 // ---- encode.c -----------------------------------------------------------------------------------
 

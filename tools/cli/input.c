@@ -103,7 +103,7 @@ static void read_frame(MotusReadAhead *a) {
 
 static void *read_frames(void *argument) {
     MotusReadAhead *a = argument;
-    if (a->device >= 0) motus_device_use(a->device);
+    if (a->device >= 0) motus_device_use(a->device, NULL);
     pthread_mutex_lock(&a->lock);
     while (!a->ended)
         if (a->put - a->taken == DEPTH)

@@ -152,7 +152,7 @@ static MotusStatus open_input(EncodeSession *s, MotusError *error) {
     if (status) return status;
     s->job.time_base = motus_reader_info(s->input.reader)->time_base;
     const int device = first_device(&s->job.config);
-    if (device >= 0) motus_device_use(device); // this thread's pinned memory is for it
+    if (device >= 0) motus_device_use(device, NULL); // this thread's pinned memory is for it
     status = o->from.us ? motus_reader_skip_until(s->input.reader, o->from.us, error)
              : o->seek  ? motus_reader_skip(s->input.reader, o->seek, error)
                         : MOTUS_OK;

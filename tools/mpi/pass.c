@@ -306,7 +306,7 @@ static MotusStatus start_scene_scan(MotusMaster *m, const MotusMpiWorker *worker
     int64_t first = 0;
     motus_gops_use_device(&m->gops, &m->setup.config);
     if (m->setup.rank0_reads && m->gops.device != MOTUS_LOOKAHEAD_HOST)
-        motus_device_use(m->gops.device);
+        motus_device_use(m->gops.device, NULL);
     if (m->setup.rank0_reads || !m->gops.at_cuts) return MOTUS_OK;
     for (const MotusRecord *r; (r = motus_journal_find(m->journal, first)) != NULL;
          first += r->count)

@@ -160,7 +160,7 @@ static Stretch *next_stretch(MotusSceneScan *c) {
 static MotusStatus open_scanner(Scanner *w, MotusError *error) {
     const MotusGops *g = w->scan->gops;
     const int device = w->on_cpu ? MOTUS_LOOKAHEAD_HOST : g->device;
-    if (device != MOTUS_LOOKAHEAD_HOST) motus_device_use(device); // for pinned memory
+    if (device != MOTUS_LOOKAHEAD_HOST) motus_device_use(device, NULL); // for pinned memory
     w->input = (MotusRankInput){
         .worker = w->scan->worker, .pinned = device != MOTUS_LOOKAHEAD_HOST, .luma_only = 1};
     return motus_gops_lookahead_open(&w->lookahead, g, device, error);

@@ -62,7 +62,7 @@ void motus_mpi_hide_other_devices(const MotusEncodeOptions *o, MotusLocalRank lo
 void motus_mpi_open_device(const MotusEncodeOptions *options, MotusLocalRank local) {
     MotusEncoderConfig c = options->config;
     motus_mpi_share_host(&c, local);
-    if (c.backend != MOTUS_BACKEND_CPU && c.device >= 0) motus_device_use(c.device);
+    if (c.backend != MOTUS_BACKEND_CPU && c.device >= 0) motus_device_use(c.device, NULL);
 }
 
 void motus_mpi_broadcast(MotusMpiSetup *setup, const MotusEncodeOptions *options,

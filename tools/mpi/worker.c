@@ -318,7 +318,7 @@ void *motus_mpi_worker(void *worker) {
               .input = {.worker = of, .pinned = c->backend != MOTUS_BACKEND_CPU},
               .seconds_per_frame = -1};
     MotusError error = {0};
-    if (c->backend != MOTUS_BACKEND_CPU && c->device >= 0) motus_device_use(c->device);
+    if (c->backend != MOTUS_BACKEND_CPU && c->device >= 0) motus_device_use(c->device, NULL);
     MotusStatus status = open_encoder(&w, &error);
     if (!status) status = request(&w, &error);
     for (MotusMessage *m; !status && (m = next_message(&w, &error));) {
