@@ -14,10 +14,6 @@ static uint32_t modes_of(const MotusFrameParams *params) {
                                                               : MOTUS_MODES_ALL;
 }
 
-int motus_external_mvs_are_given(const MotusFrameParams *params) {
-    return params->external_mvs || params->n_reference_mvs;
-}
-
 static size_t count_mbs(const MotusStream *s) { return (size_t)s->mb_width * (size_t)s->mb_height; }
 
 // ---- Checks -------------------------------------------------------------------------------------
@@ -111,6 +107,7 @@ MotusStatus motus_external_mvs_check(const MotusStream *s, const MotusFrameParam
 
 size_t motus_external_mvs_bytes(const MotusStream *s, const MotusFrameParams *params) {
     const size_t n_mb = count_mbs(s), n = params->n_reference_mvs;
+    if (!params->external_mvs && !n) return 0;
     return MOTUS_BLOCKS * sizeof(MotusMv) * n_mb +
            (n ? (n_mb + 1) * sizeof(uint32_t) + n * sizeof(MotusCodedMv) : 0);
 }
