@@ -132,21 +132,6 @@ static void set_costs(MotusPictureJob *job, MotusHistory *h, const MotusSearchMe
     if (!idr && !h->has_next[kind]) job->next_costs = costs[kind][next_table(h, kind)];
 }
 
-static void set_parameters(MotusPictureJob *job) {
-    const MotusStream *s = job->stream;
-    const MotusPictureParams *params = job->params;
-    job->slices = motus_picture_slices(s, params);
-    job->type = params->type, job->refs = params->refs, job->qp = params->qp;
-    job->effort = motus_picture_effort(s, params);
-    job->limits = s->limits;
-    job->subpel = params->external.final ? MOTUS_SUBPEL_FULL : s->config.subpel;
-    job->lambda = motus_picture_lambda(s, params);
-    job->qp_table = s->qp_table[job->lambda];
-    job->quant8 = s->sequence.transform_8x8 ? s->quant8_table[job->lambda] : NULL;
-    job->cuts_slices = s->config.slice_max_size > 0;
-    job->n_refs = motus_references_listed(params);
-}
-
 MotusStatus motus_jobs_begin(MotusJobs *jobs, const MotusPictureJob *given, const MotusPlane *src,
                              const MotusPictureBuffer *buffer, const MotusSearchMemory *memory,
                              const MotusCostTables costs, MotusPictureJob **out,
@@ -163,7 +148,18 @@ MotusStatus motus_jobs_begin(MotusJobs *jobs, const MotusPictureJob *given, cons
     job->far_blocks = memory->far_blocks;
     job->last_p = -1;
     jobs->before = *h;
-    set_parameters(job);
+    const MotusStream *s = job->stream;
+    const MotusPictureParams *params = job->params;
+    job->slices = motus_picture_slices(s, params);
+    job->type = params->type, job->refs = params->refs, job->qp = params->qp;
+    job->effort = motus_picture_effort(s, params);
+    job->limits = s->limits;
+    job->subpel = params->external.final ? MOTUS_SUBPEL_FULL : s->config.subpel;
+    job->lambda = motus_picture_lambda(s, params);
+    job->qp_table = s->qp_table[job->lambda];
+    job->quant8 = s->sequence.transform_8x8 ? s->quant8_table[job->lambda] : NULL;
+    job->cuts_slices = s->config.slice_max_size > 0;
+    job->n_refs = motus_references_listed(params);
     set_costs(job, h, memory, costs);
     for (int k = 0; k < job->n_refs; k++) {
         const MotusReferencePicture *ref = NULL;

@@ -225,23 +225,19 @@ MotusStatus open_worker(MotusCudaCoder *c, Worker *w, MotusError *error) {
     return status ? status : open_event(c, &w->passed, cudaEventDisableTiming, error);
 }
 
-MotusStatus open_output(MotusCudaCoder *c, Output *out, MotusError *error) {
-    MotusStatus status = MOTUS_OK;
-    for (int k = 0; k < EVENTS && !status; k++)
-        status =
-            open_event(c, &out->event[k],
-                       cudaEventDisableTiming | (k == DONE ? cudaEventBlockingSync : 0), error);
-    if (!c->jobs.stream->config.time_stages) return status;
-    if (!status) status = open_event(c, &out->began, cudaEventDefault, error);
-    for (int k = 0; k < MOTUS_STAGES && !status; k++)
-        status = open_event(c, &out->ended[k], cudaEventDefault, error);
-    return status;
-}
-
 MotusStatus open_streams(MotusCudaCoder *c, MotusError *error) {
     MotusStatus status = MOTUS_OK;
     for (int k = 0; k < c->n_workers && !status; k++) status = open_worker(c, &c->worker[k], error);
-    for (int i = 0; i < c->depth && !status; i++) status = open_output(c, &c->output[i], error);
+    for (Output *out = c->output; out < c->output + c->depth; out++) {
+        for (int k = 0; k < EVENTS && !status; k++)
+            status =
+                open_event(c, &out->event[k],
+                           cudaEventDisableTiming | (k == DONE ? cudaEventBlockingSync : 0), error);
+        if (!c->jobs.stream->config.time_stages) continue;
+        if (!status) status = open_event(c, &out->began, cudaEventDefault, error);
+        for (int k = 0; k < MOTUS_STAGES && !status; k++)
+            status = open_event(c, &out->ended[k], cudaEventDefault, error);
+    }
     // Many coders make the driver wait for itself, and leave no stream beside the one of passes.
     for (int i = 0; i < LISTS && !status && c->coders > FEW_CODERS; i++)
         if (!(c->list[i] = (MotusLaunchList *)motus_alloc(1, sizeof *c->list[i])))

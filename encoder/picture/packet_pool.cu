@@ -53,18 +53,6 @@ void let_go(MotusPacketPool *p, Block *back) {
     motus_free(p);
 }
 
-// Takes the first block of the list that has the room, NULL if none has, and counts an owner.
-Block *take_block(MotusPacketPool *p, size_t size) {
-    pthread_mutex_lock(&p->lock);
-    Block **at = &p->list;
-    while (*at && (*at)->room < size) at = &(*at)->next;
-    Block *b = *at;
-    if (b) *at = b->next;
-    p->owners++;
-    pthread_mutex_unlock(&p->lock);
-    return b;
-}
-
 void wait_block(const Block *block, void *stream) {
     MotusOnDevice on(block->device);
     cudaStreamSynchronize((cudaStream_t)stream);
@@ -123,7 +111,13 @@ extern "C" MotusStatus motus_packet_pool_put(MotusPacketPool *p, const MotusPack
     MotusOnDevice on(p->device);
     size_t size = 0, at = 0;
     for (int i = 0; i < n; i++) size += piece[i].size;
-    Block *b = take_block(p, size);
+    pthread_mutex_lock(&p->lock);
+    Block **fits = &p->list; // the first one that has the room
+    while (*fits && (*fits)->room < size) fits = &(*fits)->next;
+    Block *b = *fits;
+    if (b) *fits = b->next;
+    p->owners++;
+    pthread_mutex_unlock(&p->lock);
     MotusStatus status =
         b ? motus_cuda_check(cudaStreamWaitEvent(p->stream, (cudaEvent_t)b->unused, 0), "wait",
                              error)

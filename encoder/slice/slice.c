@@ -54,11 +54,8 @@ static int finalize_qp(MotusCodedMbs *mbs, int i, int qp_before) {
     motus_mb_finalize_qp(mb, qp_before);
     if (mbs->context) {
         const MotusNeighbours neighbours = motus_neighbours_at(mbs, i);
-        const int qp_delta = motus_qp_delta(mb->qp, qp_before);
-        if (mbs->slice_type == MOTUS_SLICE_B)
-            motus_b_context_set(&mbs->context[i], mb, &mbs->coef[i], &neighbours, qp_delta);
-        else
-            motus_mb_context_set(&mbs->context[i], mb, &mbs->coef[i], &neighbours, qp_delta);
+        motus_mb_context_set(&mbs->context[i], mb, &mbs->coef[i], &neighbours, mbs->slice_type,
+                             motus_qp_delta(mb->qp, qp_before));
     }
     return motus_mb_has_qp_delta(mb) ? mb->qp : qp_before;
 }
@@ -254,10 +251,6 @@ void motus_write_mb(MotusMbWriter *writer, const MotusCodedMbs *mbs, int i,
 size_t motus_written_bits(const MotusMbWriter *writer) {
     return motus_bits_count(&writer->bits) +
            (writer->slice->cabac ? motus_cabac_bits(&writer->cabac) : 0);
-}
-
-size_t motus_written_bytes(const MotusMbWriter *writer) {
-    return writer->bits.size + (writer->slice->cabac ? writer->cabac.size : 0);
 }
 
 void motus_end_slice(MotusMbWriter *writer, const MotusSliceState *state) {
