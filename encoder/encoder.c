@@ -49,9 +49,9 @@ struct MotusEncoder {
 // Opens the GOP coders, and a lookahead on their first device.
 static MotusStatus open_backend(MotusEncoder *enc, MotusError *error) {
     MotusStatus status = motus_gop_coders_open(&enc->coders, &enc->stream, enc->backend, error);
-    const int looks = enc->stream.config.rate != MOTUS_RATE_QP || enc->stream.rate.lookahead.b_span;
+    const int looks = enc->stream.config.rate != MOTUS_RATE_QP || enc->stream.lookahead.b_span;
     if (status || !looks) return status;
-    status = motus_lookahead_open(&enc->look, &enc->stream.rate.lookahead,
+    status = motus_lookahead_open(&enc->look, &enc->stream.lookahead,
                                   enc->coders->executor[0].device, error);
     if (!status) {
         status = motus_planner_open(&enc->planner, &enc->stream, enc->coders, enc->look);
@@ -208,7 +208,7 @@ MotusStatus motus_encoder_next_segment(MotusEncoder *enc, int64_t first_picture,
     if (!enc->at_end) return MOTUS_ERR_STATE;
     begin_sending(enc);
     if (enc->lost.status) return enc->lost.status;
-    if (enc->look && motus_rate_feeds_back(&enc->stream.rate.control))
+    if (enc->look && motus_rate_feeds_back(&enc->stream.rate))
         return motus_fail(&enc->error, MOTUS_ERR_UNSUPPORTED,
                           "sizes of earlier pictures set QPs: a segment needs them all");
     MotusStatus status = enc->planner
@@ -224,7 +224,7 @@ MotusStatus motus_encoder_next_segment(MotusEncoder *enc, int64_t first_picture,
 MotusStatus motus_encoder_set_rate(MotusEncoder *enc, int64_t bitrate, int64_t vbv_maxrate,
                                    int64_t vbv_bufsize) {
     if (!enc) return MOTUS_ERR_ARGUMENT;
-    const MotusRateSettings *r = &enc->stream.rate.control;
+    const MotusRateSettings *r = &enc->stream.rate;
     begin_sending(enc);
     enc->error = (MotusError){0};
     if (enc->stream.config.rate != MOTUS_RATE_BITRATE || r->log || enc->stream.config.hrd)
