@@ -164,16 +164,6 @@ static MotusStatus end(MotusEncoder *enc) {
     return MOTUS_OK;
 }
 
-static MotusStatus make_picture(MotusEncoder *enc, const MotusFrameParams *params,
-                                MotusPendingPicture **picture) {
-    MotusStatus status = motus_pending_alloc(picture, &enc->stream, params);
-    if (status) return motus_fail(&enc->error, status, "out of memory");
-    (*picture)->params.number = enc->number;
-    (*picture)->plan->duration = enc->stream.config.time_base.num ? params->duration : 1;
-    (*picture)->plan->change = enc->change;
-    return MOTUS_OK;
-}
-
 static MotusStatus send(MotusEncoder *enc, const MotusFrameSource *source,
                         const MotusFrameParams *given) {
     MotusFrameParams params;
@@ -189,8 +179,11 @@ static MotusStatus send(MotusEncoder *enc, const MotusFrameSource *source,
     if (read_params(enc, &params, given)) return MOTUS_ERR_ARGUMENT;
     params.force_idr |= enc->wants_idr;
     if (enc->lost.status) return enc->lost.status;
-    MotusStatus status = make_picture(enc, &params, &picture);
-    if (status) return status;
+    MotusStatus status = motus_pending_alloc(&picture, &enc->stream, &params);
+    if (status) return motus_fail(&enc->error, status, "out of memory");
+    picture->params.number = enc->number;
+    picture->plan->duration = c->time_base.num ? params.duration : 1;
+    picture->plan->change = enc->change;
     if (enc->planner) motus_planner_begin(enc->planner);
     const MotusStatus sent =
         motus_gop_coders_send(enc->coders, picture, enc->look, source, &enc->error);
