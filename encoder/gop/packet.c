@@ -100,10 +100,10 @@ MotusStatus motus_packet_add_results(MotusPacket *packet, const MotusStream *str
     MotusField *copy;
     MotusStatus status = motus_field_alloc(&copy, stream->config.width, stream->config.height);
     if (status) return status;
-    const int n = field->n_mb;
-    motus_result_store(copy->mv[0], field->mv[0], sizeof *field->mv[0], modes, NULL, n, 1);
-    motus_result_store(copy->sad[0], field->sad[0], sizeof *field->sad[0], modes, NULL, n, 1);
-    motus_result_store(copy->cost[0], field->cost[0], sizeof *field->cost[0], modes, NULL, n, 1);
+    const MotusResultCopy results[] = {{copy->mv[0], field->mv[0], sizeof *field->mv[0], 1},
+                                       {copy->sad[0], field->sad[0], sizeof *field->sad[0], 1},
+                                       {copy->cost[0], field->cost[0], sizeof *field->cost[0], 1}};
+    motus_results_store(results, 3, modes, NULL, field->n_mb, 1);
     packet->field = copy;
     packet->field_modes = modes;
     return MOTUS_OK;
