@@ -24,10 +24,9 @@ void motus_aq_offsets(int16_t *offset, const MotusPlane *luma, int mb_width, int
         offset[i] = (int16_t)energy;
         sum += energy;
     }
-    const int is_auto = mode == MOTUS_AQ_AUTO, mean = (int)(sum / n_mb),
-              middle = is_auto ? mean : MOTUS_AQ_MIDDLE,
-              strength = motus_aq_strength(is_auto, mean, strength_q8);
-    for (int i = 0; i < n_mb; i++) offset[i] = motus_aq_offset(offset[i], middle, strength);
+    const MotusAqScale scale =
+        motus_aq_scale(mode == MOTUS_AQ_AUTO, (int)(sum / n_mb), strength_q8);
+    for (int i = 0; i < n_mb; i++) offset[i] = motus_aq_offset(offset[i], scale);
 }
 
 // ---- mb-tree ------------------------------------------------------------------------------------
