@@ -42,12 +42,6 @@ static int run_wave_of_i(Pass *pass) {
     return !pass->wants_pcm;
 }
 
-static void code_i_picture(Pass *pass) {
-    if (run_wave_of_i(pass)) return;
-    pass->typed = pass->wants_pcm = 0;
-    run_wave_of_i(pass);
-}
-
 static int waits_for_intra(void *context, int x, int y) {
     const MotusPictureState *pic = ((const Pass *)context)->pic;
     return motus_mb_is_intra(&pic->mbs.mb[y * pic->mbs.mb_width + x]) &&
@@ -335,14 +329,14 @@ static void decide(MotusPictureState *pic, const MotusPictureJob *job) {
 static void code_intra_mbs(MotusPictureState *pic, const MotusPictureJob *job) {
     Pass pass = begin_pass(pic, job);
     const MotusWave wave = {visit_decided_intra, waits_for_intra, &pass, pic->row_order};
-    if (job->type == MOTUS_SLICE_I) {
-        code_i_picture(&pass);
-        return;
+    for (;;) {
+        if (job->type == MOTUS_SLICE_I)
+            run_wave_of_i(&pass);
+        else
+            motus_wavefront(pic->mbs.mb_width, pic->mbs.mb_height, pic->mbs.threads, &wave);
+        if (!pass.wants_pcm) return;
+        pass.typed = pass.wants_pcm = 0; // all are searched again
     }
-    motus_wavefront(pic->mbs.mb_width, pic->mbs.mb_height, pic->mbs.threads, &wave);
-    if (!pass.wants_pcm) return;
-    pass.typed = 0;
-    motus_wavefront(pic->mbs.mb_width, pic->mbs.mb_height, pic->mbs.threads, &wave);
 }
 
 static void code_mb(MotusPictureState *pic, const MotusPictureJob *job, int i, int qp) {

@@ -172,27 +172,17 @@ BFields b_fields(const MotusPictureJob *job) {
 template <Kind KIND>
 cudaError_t decide_all(const Pass &pass, const InterOf<KIND> &inter, const BFields &b,
                        cudaStream_t stream) {
-    const MotusPictureStateCuda *pic = &pass.pic;
-    int now = 0;
-    cudaError_t status = motus_launch(0, blocks_for(pic->n_mb), 32 * WARPS, 0, stream,
-                                      candidates_kernel<KIND>, pass, inter, b);
-    if (status == cudaSuccess) status = motus_stage_ended_cuda(pic, MOTUS_STAGE_CANDIDATES, stream);
-    for (int round = 0; round < pass.effort.rounds && status == cudaSuccess; round++) {
-        const int since = now;
-        for (int k = 0; k < pass.effort.phases && status == cudaSuccess; k++) {
-            status = motus_launch(pic->early, blocks_of_phase(pass), 32 * MOTUS_B_WARPS, 0, stream,
-                                  has_both_transforms(pass) ? decide_kernel<true, true, KIND>
-                                  : pic->costs              ? decide_kernel<true, false, KIND>
-                                                            : decide_kernel<false, false, KIND>,
-                                  pass, inter, b.direct, k, ++now, round == 0);
-            if (status == cudaSuccess) status = refine_mvs<KIND>(pass, inter, k, now, stream);
-        }
-        if (pic->transform_8x8 && status == cudaSuccess)
-            status = choose_transforms<KIND>(pass, inter, since, ++now, stream);
-        if (!round && status == cudaSuccess) status = estimate_intra(pass, stream);
-        if (!round && status == cudaSuccess) status = note_intra(pass, true, ++now, stream);
-    }
-    return status == cudaSuccess ? motus_stage_ended_cuda(pic, MOTUS_STAGE_DECIDE, stream) : status;
+    const cudaError_t status = motus_launch(0, blocks_for(pass.pic.n_mb), 32 * WARPS, 0, stream,
+                                            candidates_kernel<KIND>, pass, inter, b);
+    const auto kernel = has_both_transforms(pass) ? decide_kernel<true, true, KIND>
+                        : pass.pic.costs          ? decide_kernel<true, false, KIND>
+                                                  : decide_kernel<false, false, KIND>;
+    const auto launch_pass = [&](const Pass &, const InterOf<KIND> &, int round, int phase, int now,
+                                 cudaStream_t) {
+        return motus_launch(pass.pic.early, blocks_of_phase(pass), 32 * MOTUS_B_WARPS, 0, stream,
+                            kernel, pass, inter, b.direct, phase, now, round == 0);
+    };
+    return status == cudaSuccess ? run_rounds<KIND>(pass, inter, launch_pass, stream) : status;
 }
 
 } // namespace

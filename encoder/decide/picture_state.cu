@@ -73,8 +73,7 @@ extern "C" cudaError_t motus_picture_state_cuda_place(MotusPictureStateCuda *w, 
     if (status == cudaSuccess)
         status = cudaMemcpy((void *)w->quant8, quant8, sizeof quant8, cudaMemcpyHostToDevice);
     free(zero_runs);
-    if (status == cudaSuccess) status = motus_decide_cuda_prepare(&w->early);
-    return status == cudaSuccess ? motus_intra_cuda_prepare(&w->block_mbs) : status;
+    return status == cudaSuccess ? motus_decide_cuda_prepare(&w->early, &w->block_mbs) : status;
 }
 
 extern "C" cudaError_t motus_stage_ended_cuda(const MotusPictureStateCuda *pic, MotusStage stage,
