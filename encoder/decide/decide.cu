@@ -279,10 +279,10 @@ PFields p_fields(const MotusPictureJob *job) {
 }
 
 template <Kind KIND>
-cudaError_t decide_p(const Pass &pass, const InterOf<KIND> &inter, const PFields &p,
-                     cudaStream_t stream) {
+cudaError_t decide_p(const Pass &pass, const MotusPictureJob *job, cudaStream_t stream) {
+    const InterOf<KIND> inter = inter_of<KIND>(job);
     const cudaError_t status = motus_launch(0, blocks_for(pass.pic.n_mb), 32 * WARPS, 0, stream,
-                                            candidates_kernel<KIND>, pass, inter, p);
+                                            candidates_kernel<KIND>, pass, inter, p_fields(job));
     return status == cudaSuccess ? run_rounds<KIND>(pass, inter, launch_pass<KIND>, stream)
                                  : status;
 }
@@ -321,8 +321,8 @@ extern "C" cudaError_t motus_decide_cuda(const MotusPictureStateCuda *pic,
                                          const MotusPictureJob *job, cudaStream_t stream) {
     const Pass pass = pass_of(pic, job);
     if (job->type == MOTUS_SLICE_B) return decide_b(pass, job, stream);
-    return job->refs == 1 ? decide_p<P_ONE>(pass, few_references(job), p_fields(job), stream)
-                          : decide_p<P_MANY>(pass, many_references(job), p_fields(job), stream);
+    return job->refs == 1 ? decide_p<P_ONE>(pass, job, stream)
+                          : decide_p<P_MANY>(pass, job, stream);
 }
 
 extern "C" cudaError_t motus_code_intra_cuda(const MotusPictureStateCuda *pic,

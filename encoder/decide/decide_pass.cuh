@@ -157,12 +157,11 @@ struct ManyReferences {
 template <Kind KIND>
 using InterOf = std::conditional_t<HAS_MANY<KIND>, ManyReferences, FewReferences>;
 
-inline FewReferences few_references(const MotusPictureJob *job) {
-    return {{job->ref[0], job->type == MOTUS_SLICE_B ? job->ref[1] : MotusReference{}},
-            job->limits};
-}
-inline ManyReferences many_references(const MotusPictureJob *job) {
-    return {job->ref_list, job->limits, job->refs};
+template <Kind KIND> InterOf<KIND> inter_of(const MotusPictureJob *job) {
+    if constexpr (HAS_MANY<KIND>)
+        return {job->ref_list, job->limits, job->refs};
+    else
+        return {{job->ref[0], IS_B<KIND> ? job->ref[1] : MotusReference{}}, job->limits};
 }
 
 // Motion fields of a P picture, by value in kernels' parameters.

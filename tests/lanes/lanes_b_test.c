@@ -29,9 +29,13 @@ typedef struct Picture {
     MotusCabacCosts table;
     const MotusCabacCosts *costs; // NULL: CAVLC
     int number;                   // of the case
-    int types[MOTUS_MB_KINDS], direct, sure, taken, moved;
-    int further, far; // MBs with candidates in further references, 8x8 blocks that have one
 } Picture;
+
+// Counts of all pictures' MBs.
+static struct Counts {
+    int types[MOTUS_MB_KINDS], direct, sure, taken, moved;
+    int further, far; // with candidates in further references; 8x8 blocks that have one
+} counts;
 
 static MotusBDecideScratch memory; // the CPU's
 static LanesCall lanes;
@@ -190,7 +194,7 @@ static void find_candidates(Picture *p, const MotusInterMb *in,
     const char *failure = lanes_call(LANES_B_CANDIDATES, &lanes);
     int same = !failure && same_candidates(&found[0], &many[0]);
     if (p->refs > 1) same &= same_candidates(&found[1], &many[1]);
-    p->further += p->refs > 1 && found[1].blocks;
+    counts.further += p->refs > 1 && found[1].blocks;
     MOTUS_CHECK(same, "case %d, MB %d,%d: candidates: %s", p->number, in->x, in->y,
                 failure ? failure : "not the CPU's");
     MotusMb guess;
@@ -243,7 +247,7 @@ static void compare_sure_skips(Picture *p, const MotusTrial *decided) {
                     !memcmp(one.chroma, many->chroma, sizeof one.chroma) &&
                     !memcmp(&one.mb, &decided->mb, sizeof one.mb),
                 "case %d, MB %d,%d: a sure B_Skip is not what is decided", p->number, in->x, in->y);
-    p->sure++;
+    counts.sure++;
 }
 
 static void code_mb(Picture *p, int x, int y) {
@@ -282,14 +286,14 @@ static void code_mb(Picture *p, int x, int y) {
                 p->number, x, y, failure, many->mb.type, one->mb.type, many->bits, one->bits,
                 many->ssd, one->ssd);
     if (source.fixed) compare_sure_skips(p, one);
-    p->types[one->mb.type]++;
-    for (int q = 0; q < 4 && !motus_mb_is_intra(&one->mb); q++) p->far += one->mb.ref[0][q] > 0;
-    p->direct += one->mb.type == MOTUS_MB_P_16x16 && one->mb.direct;
+    counts.types[one->mb.type]++;
+    for (int q = 0; q < 4 && !motus_mb_is_intra(&one->mb); q++) counts.far += one->mb.ref[0][q] > 0;
+    counts.direct += one->mb.type == MOTUS_MB_P_16x16 && one->mb.direct;
     p->state.mbs.mb[y * MB_WIDTH + x] = one->mb;
     if (motus_mb_is_intra(&one->mb)) return;
-    failure = compare_refinement(&in, &levels, one, &p->moved);
+    failure = compare_refinement(&in, &levels, one, &counts.moved);
     MOTUS_CHECK(!failure, "case %d, MB %d,%d: refinement: %s", p->number, x, y, failure);
-    failure = compare_transforms(&in, &levels, &p->quant8, one, &p->taken);
+    failure = compare_transforms(&in, &levels, &p->quant8, one, &counts.taken);
     MOTUS_CHECK(!failure, "case %d, MB %d,%d: transform: %s", p->number, x, y, failure);
 }
 
@@ -312,8 +316,6 @@ static void code_picture(Picture *p) {
 static void generated(void) {
     static const int qps[] = {28, 0, 51, 18, 38};
     Picture p;
-    int types[MOTUS_MB_KINDS] = {0}, direct = 0, sure = 0, taken = 0, further = 0, far = 0,
-        moved = 0;
     for (int k = 0; k < 10; k++) {
         picture_open(&p);
         for (int preset = 0; preset < MOTUS_PRESETS; preset++) {
@@ -321,14 +323,12 @@ static void generated(void) {
             set_effort(&p, (MotusPreset)preset, qps[k % 5]);
             code_picture(&p);
         }
-        for (int i = 0; i < MOTUS_MB_KINDS; i++) types[i] += p.types[i];
-        direct += p.direct, sure += p.sure, taken += p.taken, further += p.further, far += p.far;
-        moved += p.moved;
         picture_close(&p);
     }
     for (int i = MOTUS_MB_P_SKIP; i <= MOTUS_MB_P_8x8; i++)
-        MOTUS_CHECK(types[i] > 0, "no MB of type %d", i);
-    CU_ASSERT_TRUE(direct > 0 && sure > 0 && taken > 0 && further > 0 && far > 0 && moved > 0);
+        MOTUS_CHECK(counts.types[i] > 0, "no MB of type %d", i);
+    CU_ASSERT_TRUE(counts.direct > 0 && counts.sure > 0 && counts.taken > 0 && counts.moved > 0);
+    CU_ASSERT_TRUE(counts.further > 0 && counts.far > 0);
 }
 
 MOTUS_SUITE("lanes_b", TEST(generated))
