@@ -325,11 +325,6 @@ extern "C" cudaError_t motus_decide_cuda(const MotusPictureStateCuda *pic,
                           : decide_p<P_MANY>(pass, job, stream);
 }
 
-extern "C" cudaError_t motus_code_intra_cuda(const MotusPictureStateCuda *pic,
-                                             const MotusPictureJob *job, cudaStream_t stream) {
-    return code_intra(pass_of(pic, job), stream);
-}
-
 // Kernels built for an older architecture cannot wait for their predecessor on any device.
 extern "C" cudaError_t motus_decide_cuda_prepare(int *early, int *block_mbs) {
     cudaFuncAttributes attributes = {};

@@ -198,7 +198,9 @@ cudaError_t code_listed(const Pass &pass, cudaStream_t stream) {
 
 } // namespace
 
-cudaError_t motus_decide::code_intra(const Pass &pass, cudaStream_t stream) {
+extern "C" cudaError_t motus_code_intra_cuda(const MotusPictureStateCuda *pic,
+                                             const MotusPictureJob *job, cudaStream_t stream) {
+    const Pass pass = pass_of(pic, job);
     const bool chooses = pass.typed && (!pass.slice_type || pass.pic.refresh.end);
     cudaError_t status = list_intra(pass, stream);
     if (chooses && status == cudaSuccess) status = choose_types(pass, stream);

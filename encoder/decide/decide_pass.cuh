@@ -271,8 +271,6 @@ static __device__ int neighbour_of(const MotusPictureStateCuda &w, int i, int k)
 // Lists the MBs that are coded as intra, each after those it depends on: all of an I picture.
 cudaError_t list_intra(const Pass &pass, cudaStream_t stream);
 
-// Codes the MBs that are coded as intra.
-cudaError_t code_intra(const Pass &pass, cudaStream_t stream);
 cudaError_t
 prepare_listed(int *block_mbs); // loads its kernels. *block_mbs: as in the picture state
 

@@ -1,7 +1,7 @@
 // encoder/mb intra prediction: every mode against the sample equations of 8.3, one sample at a
 // time.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "encoder/intra/intra4x4_cpu.h"
+#include "encoder/intra/intra_modes_cpu.h"
 #include "tests/support/harness.h"
 
 #include <string.h>
