@@ -57,8 +57,8 @@ typedef struct MotusPictureStateCuda {
     int transform_8x8;            // 1: of use
     uint8_t *listed;              // per MB: its state in the intra wavefront
     MotusIntraEstimate *estimate;
-    MotusHandedMb *handed;      // of typed MBs
-    MotusIntraPart (*parts)[2]; // of typed MBs: luma, chroma
+    MotusHandedMb *handed;  // of typed MBs
+    MotusIntraParts *parts; // the same
     int *found; // MBs whose Intra4x4 is estimated; then intra MBs, while the wavefront is listed
     int *list;  // MBs of the wavefront in order
     int *flags; // MOTUS_FLAG_*

@@ -100,7 +100,7 @@ __device__ void code_luma(const Pass &pass, const MotusLevelChoice *levels, Luma
         part = code_8x8(&in, &w.quant8[in.qp->luma.qp], s, &place, &wanted, &w.handed[i]);
     else // of I_PCM the result is dropped
         part = code_4x4(&in, s, &place, &wanted, &w.handed[i]);
-    if (motus_lane() == 0) w.parts[i][0] = part;
+    if (motus_lane() == 0) w.parts[i].luma = part;
     __syncwarp(); // the trial is complete
     store_luma(&s->trial, rec);
     copy(&w.mb[i], &s->trial.mb);
@@ -131,7 +131,7 @@ __device__ void code_chroma_of(const Pass &pass, const MotusLevelChoice *levels,
         look(&wanted);
         motus_intra_begin_as(&in, &s->trial, MOTUS_MB_I_16x16);
         const MotusIntraPart part = code_chroma(&in, s, &wanted, &w.handed[i]);
-        if (lane == 0) w.parts[i][1] = part;
+        if (lane == 0) w.parts[i].chroma = part;
         __syncwarp(); // the trial is complete
         store_chroma(&s->trial, rec);
         copy(&w.mb_intra[i], &s->trial.mb);
@@ -200,7 +200,7 @@ __global__ void __launch_bounds__(32 * WARPS) finish_kernel(const __grid_constan
     motus_begin_early();
     if (at >= w.flags[MOTUS_FLAG_LISTED]) return;
     const int i = w.list[at];
-    const MotusIntraPart luma = w.parts[i][0], chroma_part = w.parts[i][1];
+    const MotusIntraParts parts = w.parts[i];
     MotusMb *mb = &w.mb[i];
     const MotusMb *chroma = &w.mb_intra[i];
     if (motus_lane() < 2)
@@ -209,7 +209,7 @@ __global__ void __launch_bounds__(32 * WARPS) finish_kernel(const __grid_constan
     if (motus_lane() == 0) mb->intra_chroma_pred_mode = chroma->intra_chroma_pred_mode;
     __syncwarp(); // the MB is joined
     const MotusQp *qp = &w.qp_table[motus_mb_qp(pass.qp, w.qp_offset, i)];
-    const int wants_pcm = motus_intra_typed_wants_pcm(mb, &w.coef[i], &luma, &chroma_part,
+    const int wants_pcm = motus_intra_typed_wants_pcm(mb, &w.coef[i], &parts.luma, &parts.chroma,
                                                       pass.slice_type, qp, w.zero_runs);
     if (motus_lane() == 0 && (mb->type == MOTUS_MB_I_PCM || wants_pcm))
         w.flags[MOTUS_FLAG_WANTS_PCM] = 1;

@@ -53,6 +53,11 @@ typedef struct MotusIntraPart {
     int cbp;            // its bits of coded_block_pattern
 } MotusIntraPart;
 
+// Luma and chroma of an MB, coded apart.
+typedef struct MotusIntraParts {
+    MotusIntraPart luma, chroma;
+} MotusIntraParts;
+
 // 4x4 blocks at the edges of an MB, for its neighbours (intra_wave_warp.cuh): the bottom row and
 // the right column, top first; of chroma Cb's two, then Cr's. 0: not coded yet. I pictures hand the
 // right column of luma on in shared memory.
