@@ -9,7 +9,7 @@
 #include "encoder/decide/decide_core.h"
 #include "encoder/preset/preset.h"
 #include "tests/encoder/levels/random_costs.h"
-#include "tests/lanes/compare_trials.h"
+#include "tests/lanes/same_trials.h"
 #include "tests/support/harness.h"
 #include "tools/synth/synth.h"
 

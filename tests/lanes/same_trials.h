@@ -1,7 +1,7 @@
 // Compares trials, and the steps behind the decision of an inter MB by warps, with the CPU's.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef TESTS_LANES_COMPARE_TRIALS_H
-#define TESTS_LANES_COMPARE_TRIALS_H
+#ifndef TESTS_LANES_SAME_TRIALS_H
+#define TESTS_LANES_SAME_TRIALS_H
 
 #include "encoder/analyse/inter.h"
 #include "encoder/analyse/inter_bits_core.h"
