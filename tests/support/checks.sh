@@ -12,6 +12,21 @@ fail() { # fail WHAT...
     [ ! -s err ] || sed 's/^/    stderr: /' err | head -n 20
 }
 
+die() { # die WHY...: ends the script as failed
+    echo "FAILED: $*"
+    exit 1
+}
+
+skip() { # skip WHY...: ends the script as skipped
+    echo "SKIP: $*"
+    exit 77
+}
+
+needs() { # needs TOOL...: skips the script if one is not installed
+    local tool
+    for tool; do command -v "$tool" >/dev/null || skip "$tool is not installed"; done
+}
+
 ok() { # ok WHAT COMMAND...: the command ends with 0; else what it printed is shown
     local what=$1 said
     shift

@@ -40,6 +40,9 @@ refused() {
     no_parts || fail "motus $*: left a part"
 }
 
+# bad_encode STATUS PATTERN OPTION...: refuses an encode with these options.
+bad_encode() { refused "$1" "$2" encode in.y4m -o out.264 "${@:3}"; }
+
 # runs ARGUMENT...: motus succeeds and says nothing.
 runs() {
     checks=$((checks + 1))
