@@ -5,7 +5,6 @@
 #   av_vectors_test.sh AV_VECTORS MOTUS
 # SPDX-License-Identifier: BSD-2-Clause
 set -eu
-export LC_ALL=C
 # shellcheck source=tests/support/checks.sh
 . "$(dirname "$0")/../support/checks.sh"
 vectors=$(realpath "$1") motus=$(realpath "$2")

@@ -7,7 +7,6 @@
 # or valgrind.
 # SPDX-License-Identifier: BSD-2-Clause
 set -eu
-export LC_ALL=C
 # shellcheck source=tests/support/checks.sh
 . "$(dirname "$0")/../support/checks.sh"
 [ -x "$1" ] || skip "$1 is missing; interop/x264/build.sh builds it"

@@ -6,7 +6,6 @@
 # Skipped (77), after what can be done without it, where ffmpeg or valgrind is missing.
 # SPDX-License-Identifier: BSD-2-Clause
 set -eu
-export LC_ALL=C
 # shellcheck source=tests/support/checks.sh
 . "$(dirname "$0")/../support/checks.sh"
 bridge=$(realpath "$1") motus=$(realpath "$2") here=$(cd "$(dirname "$0")" && pwd)

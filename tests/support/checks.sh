@@ -3,6 +3,7 @@
 # A file `err` in the current folder is the program's last stderr.
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=bash
+export LC_ALL=C
 failures=0 checks=0
 [ ! -t 0 ] || exec </dev/null # on a terminal motus asks before it replaces a file
 

@@ -4,7 +4,6 @@
 # reconstruction and vectors (ref.264, ref.y4m, ref.csv). Without libavformat there is no probe.
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=bash
-export LC_ALL=C
 # shellcheck source=tests/support/checks.sh
 . "$(dirname "$0")/../support/checks.sh"
 # shellcheck disable=SC2034 # the scripts use them

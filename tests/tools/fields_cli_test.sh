@@ -5,7 +5,6 @@
 #   fields_cli_test.sh MOTUS
 # SPDX-License-Identifier: BSD-2-Clause
 set -u
-export LC_ALL=C
 # shellcheck source=tests/support/checks.sh
 . "$(dirname "$0")/../support/checks.sh"
 motus=$(realpath "$1")
