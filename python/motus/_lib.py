@@ -148,7 +148,7 @@ class MeRequest(Structure):
     _fields_ = _members("""
         size_t size, target_size; Plane *cur; MeTarget *target; int n_targets; void *modes;
         MeRegion region; void *stats; int memory, hints_memory, results_memory;
-        void *stream, *event, *opaque;""")
+        void *stream, *event, *opaque, *keep;""")
 
 
 class _LongEncoderConfig(Structure):
