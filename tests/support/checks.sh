@@ -47,6 +47,28 @@ work_folder() { # makes a folder, $work, goes there and removes it at the end
     cd "$work" || exit 2
 }
 
+launcher=() # words before the program
+no_parts() { [ -z "$(find . -name '*.motus-*')" ]; }
+
+# refused STATUS PATTERN ARGUMENT...: motus exits with STATUS, says one line that matches PATTERN,
+# and leaves no output behind (outputs are named out.*).
+# shellcheck disable=SC2154 # scripts set $motus
+refused() {
+    local status=$1 pattern=$2 got
+    shift 2
+    rm -f out.*
+    checks=$((checks + 1))
+    "${launcher[@]}" "$motus" "$@" >stdout 2>err
+    got=$?
+    [ $got = "$status" ] || fail "motus $*: exit status $got, not $status"
+    [ "$(wc -l <err)" = 1 ] || fail "motus $*: not one line"
+    grep -q '^motus: ' err || fail "motus $*: the line does not say who speaks"
+    grep -qE -- "$pattern" err || fail "motus $*: the line has no '$pattern'"
+    [ ! -s stdout ] || fail "motus $*: wrote to stdout"
+    [ -z "$(find . -name 'out.*')" ] || fail "motus $*: left $(find . -name 'out.*')"
+    no_parts || fail "motus $*: left a part"
+}
+
 checks_done() { # the last line of a script, and its status
     echo "$checks checks, $failures failures"
     [ $failures = 0 ]

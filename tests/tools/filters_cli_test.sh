@@ -9,22 +9,6 @@ set -u
 motus=$(realpath "$1") png=$2
 work_folder
 
-# refused STATUS PATTERN ARGUMENT...: motus exits with STATUS, says one line that matches PATTERN,
-# and leaves no out.* behind.
-refused() {
-    local status=$1 pattern=$2
-    shift 2
-    rm -rf out.*
-    checks=$((checks + 1))
-    "$motus" "$@" >/dev/null 2>err
-    local got=$?
-    if [ $got -ne "$status" ] || [ "$(wc -l <err)" -ne 1 ] || ! grep -q -- "$pattern" err ||
-        [ -n "$(ls out.* 2>/dev/null)" ]; then
-        failures=$((failures + 1))
-        echo "FAILED: motus $*: status $got, $(cat err)"
-    fi
-}
-
 as_long() { [ "$(stat -c %s "$1")" -eq "$(stat -c %s "$2")" ]; }
 
 same() { cmp "$1" "$2"; }
