@@ -47,7 +47,7 @@ work_folder() { # makes a folder, $work, goes there and removes it at the end
     cd "$work" || exit 2
 }
 
-launcher=() # words before the program
+wrapper=() # words before the program
 no_parts() { [ -z "$(find . -name '*.motus-*')" ]; }
 
 # refused STATUS PATTERN ARGUMENT...: motus exits with STATUS, says one line that matches PATTERN,
@@ -58,7 +58,7 @@ refused() {
     shift 2
     rm -f out.*
     checks=$((checks + 1))
-    "${launcher[@]}" "$motus" "$@" >stdout 2>err
+    "${wrapper[@]}" "$motus" "$@" >stdout 2>err
     got=$?
     [ $got = "$status" ] || fail "motus $*: exit status $got, not $status"
     [ "$(wc -l <err)" = 1 ] || fail "motus $*: not one line"

@@ -228,10 +228,10 @@ bad_outputs() {
     refused 1 '/dev/full: No space left' synth /dev/full
     refused 1 'nowhere/v.csv: No such file' synth out.y4m --vectors nowhere/v.csv
     bad_encode 1 'nowhere/r.y4m: No such file' --recon nowhere/r.y4m
-    launcher=(bash -c 'ulimit -f 4 && exec "$@"' limited)
+    wrapper=(bash -c 'ulimit -f 4 && exec "$@"' limited)
     bad_encode 1 'out.264: File too large' --qp 0
     [ -z "$probe" ] || refused 1 'out.mp4: File too large' encode in.y4m -o out.mp4 --qp 0
-    launcher=()
+    wrapper=()
     if [ -n "$probe" ]; then
         refused 1 'nowhere/out.mp4: No such file' encode in.y4m -o nowhere/out.mp4
     fi
