@@ -45,7 +45,8 @@ MOTUS_WARP void team_skip_trial(const MotusInterMb *in, const MotusLevelChoice *
     if (lane == 0) trial->mb.type = MOTUS_MB_P_SKIP, trial->mb.qp = in->qp->luma.qp;
     const MotusLaneBlock b = motus_lane_predict(trial, in);
     motus_lane_measure(trial, &b, in->qp, motus_skip_bits(in, &trial->mb), levels);
-    if (motus_refresh_mv_y(in->max_mv_y, skip.y) != skip.y && lane == 0) trial->cost = UINT32_MAX;
+    if (motus_refresh_mv_y(in->max_mv_y, 3, skip.y) != skip.y && lane == 0)
+        trial->cost = UINT32_MAX;
 }
 
 // ---- A type by the whole team -------------------------------------------------------------------
@@ -131,7 +132,7 @@ MOTUS_WARP void team_check(const MotusInterMb *in, MotusChoice *choice, int warp
     uint32_t wrong = 0; // mask of types
     for (int k = 0; k < 4; k++) {
         const int y = choice->mb[k].mv[lane & 15].y;
-        if (motus_lanes_ballot(motus_refresh_row_mv_y(in->max_mv_y, row, y) != y)) wrong |= 1u << k;
+        if (motus_lanes_ballot(motus_refresh_mv_y(in->max_mv_y, row, y) != y)) wrong |= 1u << k;
     }
     if (!wrong) return;
     motus_team_sync(); // all warps have looked

@@ -9,9 +9,9 @@
 #include "encoder/levels/levels_cabac_core.h"
 
 // Chooses the levels of blocks [from, to) of one component. first: 1 for AC blocks.
-static inline void motus_residual_levels(MotusResidual *r, MotusTrial *trial, int from, int to,
-                                         int first, const MotusNeighbours *neighbours,
-                                         const MotusQuant *q, const MotusLevelChoice *choice) {
+static inline void residual_levels(MotusResidual *r, MotusTrial *trial, int from, int to, int first,
+                                   const MotusNeighbours *neighbours, const MotusQuant *q,
+                                   const MotusLevelChoice *choice) {
     const int category = from >= 16 ? 4 : first ? 1 : 2, intra = motus_mb_is_intra(&trial->mb);
     for (int blk = from; blk < to; blk++) {
         const int context = motus_levels_context(r->count, neighbours, intra, blk, choice);
@@ -23,8 +23,8 @@ static inline void motus_residual_levels(MotusResidual *r, MotusTrial *trial, in
 }
 
 // True if the levels of n <= 16 blocks together are worth their bits.
-static inline int motus_levels_pay(const MotusLevels *levels, int n, const MotusQuant *q,
-                                   const MotusLevelChoice *choice, uint32_t *bits) {
+static inline int levels_pay(const MotusLevels *levels, int n, const MotusQuant *q,
+                             const MotusLevelChoice *choice, uint32_t *bits) {
     int32_t ssd_drop = 0;
     *bits = 0;
     for (int i = 0; i < n; i++) {
@@ -49,10 +49,10 @@ static inline uint32_t motus_code_inter_luma(MotusResidual *r, MotusTrial *trial
                   is_live = r->live[at] | r->live[at + 1] | r->live[at + 4] | r->live[at + 5];
         for (int i = 0; i < 4 && is_live; i++) {
             const int blk = at + i / 2 * 4 + i % 2;
-            motus_residual_levels(r, trial, blk, blk + 1, 0, neighbours, q, choice);
+            residual_levels(r, trial, blk, blk + 1, 0, neighbours, q, choice);
             four[i] = r->levels[blk];
         }
-        if (is_live && motus_levels_pay(four, 4, q, choice, &sum)) {
+        if (is_live && levels_pay(four, 4, q, choice, &sum)) {
             trial->mb.cbp |= (uint8_t)(1u << q8);
             bits += sum;
         } else {
@@ -71,8 +71,8 @@ static inline uint32_t motus_code_chroma(MotusResidual *r, MotusTrial *trial,
     uint32_t bits, dc_found = 0;
     motus_residual_chroma_forward(r, src, trial, q);
     for (int c = 0; c < 2; c++) motus_code_chroma_dc(r, trial, c, deadzone, q->qp);
-    motus_residual_levels(r, trial, 16, 24, 1, neighbours, q, choice);
-    const int ac = motus_levels_pay(r->levels + 16, 8, q, choice, &bits);
+    residual_levels(r, trial, 16, 24, 1, neighbours, q, choice);
+    const int ac = levels_pay(r->levels + 16, 8, q, choice, &bits);
     for (int i = 0; i < 8; i++) dc_found |= (uint16_t)trial->coef.chroma_dc[i / 4][i % 4];
     if (!ac) {
         bits = 0;
@@ -110,7 +110,7 @@ static inline uint32_t motus_code_inter_chroma(MotusResidual *r, MotusTrial *tri
     const MotusChromaChoice chroma = motus_chroma_choice(&dc, choice->costs, neighbours, q->rate);
     int is_live = 0;
     for (int blk = 16; blk < 24; blk++) is_live |= r->live[blk];
-    if (is_live) motus_residual_levels(r, trial, 16, 24, 1, neighbours, q, choice);
+    if (is_live) residual_levels(r, trial, 16, 24, 1, neighbours, q, choice);
     for (int blk = 16; blk < 24 && is_live; blk++)
         ac.bits += r->levels[blk].bits, ac.ssd_drop += r->levels[blk].ssd_drop;
     const int ac_pays = motus_chroma_ac_pays(&chroma, ac.ssd_drop, ac.bits, q->rate);
@@ -131,8 +131,8 @@ static inline uint32_t motus_code_intra16x16_luma(MotusResidual *r, MotusTrial *
     uint32_t ac_bits;
     int16_t level[16];
     motus_residual_luma_forward(r, src, trial, q);
-    motus_residual_levels(r, trial, 0, 16, 1, neighbours, q, choice);
-    const int ac = motus_levels_pay(r->levels, 16, q, choice, &ac_bits);
+    residual_levels(r, trial, 0, 16, 1, neighbours, q, choice);
+    const int ac = levels_pay(r->levels, 16, q, choice, &ac_bits);
     for (int blk = 0; blk < 16; blk++) r->dc[blk] = r->coef[blk][0];
     motus_luma_dc_code(level, r->dc, q->qp, MOTUS_DEADZONE_INTRA);
     for (int i = 0; i < 16; i++) {

@@ -56,7 +56,7 @@ static inline void add_p_candidates(const Pass *pass, int i, int ref, uint64_t b
         motus_satd_mb(found->satd[found->n], src.plane[0], src.stride[0], &pass->job->ref[ref],
                       16 * x, 16 * y, mv);
         for (int blk = 0; max_y < MOTUS_MAX_MV_Y && blk < 16; blk++)
-            if (motus_refresh_row_mv_y(max_y, blk >> 2, mv.y) != mv.y)
+            if (motus_refresh_mv_y(max_y, blk >> 2, mv.y) != mv.y)
                 found->satd[found->n][blk] = MOTUS_REFRESH_SATD;
         found->ref[found->n] = (uint8_t)ref;
         found->mv[found->n++] = mv;

@@ -128,7 +128,7 @@ __global__ void __launch_bounds__(32 * WARPS)
     for (int v = lane >> 4; v - (lane >> 4) < n; v += 2) { // two MVs at a time, a lane a 4x4 block
         const int ref = KIND == P_MANY ? (int)motus_lanes_shuffle((uint32_t)listed.ref, v) : 0;
         const MotusMv its = motus_mv_of_word(motus_lanes_shuffle(mv, v));
-        const int allowed = motus_refresh_row_mv_y(in.max_mv_y, lane >> 2 & 3, its.y) == its.y;
+        const int allowed = motus_refresh_mv_y(in.max_mv_y, lane >> 2 & 3, its.y) == its.y;
         const uint32_t satd = motus_team_satd(&in, ref, its);
         if (v < n) found->satd[v][lane & 15] = (uint16_t)(allowed ? satd : MOTUS_REFRESH_SATD);
     }
