@@ -6,7 +6,6 @@
 #include "dct/dct_mb_core.h"
 #include "encoder/analyse/trial_core.h"
 #include "encoder/levels/levels.h"
-#include "encoder/levels/levels_cabac_core.h"
 
 // Chooses the levels of blocks [from, to) of one component. first: 1 for AC blocks.
 static inline void residual_levels(MotusResidual *r, MotusTrial *trial, int from, int to, int first,
