@@ -36,10 +36,9 @@ static inline int levels_pay(const MotusLevels *levels, int n, const MotusQuant 
 
 // Codes luma of an inter MB. Drops each 8x8 block whose levels are not worth their bits. Returns
 // the bits.
-static inline uint32_t motus_code_inter_luma(MotusResidual *r, MotusTrial *trial,
-                                             const MotusMbSource *src,
-                                             const MotusNeighbours *neighbours, const MotusQuant *q,
-                                             const MotusLevelChoice *choice) {
+static inline uint32_t code_inter_luma(MotusResidual *r, MotusTrial *trial,
+                                       const MotusMbSource *src, const MotusNeighbours *neighbours,
+                                       const MotusQuant *q, const MotusLevelChoice *choice) {
     uint32_t bits = 0;
     motus_residual_luma_forward(r, src, trial, q);
     for (int q8 = 0; q8 < 4; q8++) {
@@ -89,11 +88,10 @@ static inline uint32_t motus_code_chroma(MotusResidual *r, MotusTrial *trial,
 
 // Codes both chroma planes of an inter MB with costs of CABAC: nothing, DCs or DCs and AC, what
 // costs least with its part of coded_block_pattern. Returns the bits without that part.
-static inline uint32_t motus_code_inter_chroma(MotusResidual *r, MotusTrial *trial,
-                                               const MotusMbSource *src,
-                                               const MotusNeighbours *neighbours,
-                                               const MotusQuant *q,
-                                               const MotusLevelChoice *choice) {
+static inline uint32_t code_inter_chroma(MotusResidual *r, MotusTrial *trial,
+                                         const MotusMbSource *src,
+                                         const MotusNeighbours *neighbours, const MotusQuant *q,
+                                         const MotusLevelChoice *choice) {
     MotusLevels ac = {0, 0, 0}, dc = {0, 0, 0};
     motus_residual_chroma_forward(r, src, trial, q);
     for (int c = 0; c < 2; c++) {

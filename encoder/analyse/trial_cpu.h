@@ -24,11 +24,11 @@ static inline void motus_inter_trial(const MotusInterMb *in, const MotusLevelCho
     mb->qp = in->qp->luma.qp;
     motus_predict_inter(trial->luma, trial->chroma, in, mb);
     trial->luma_bits =
-        motus_code_inter_luma(residual, trial, &in->src, &in->neighbours, &in->qp->luma, levels);
+        code_inter_luma(residual, trial, &in->src, &in->neighbours, &in->qp->luma, levels);
     const uint32_t bits =
         trial->luma_bits + (levels->costs
-                                ? motus_code_inter_chroma(residual, trial, &in->src,
-                                                          &in->neighbours, &in->qp->chroma, levels)
+                                ? code_inter_chroma(residual, trial, &in->src, &in->neighbours,
+                                                    &in->qp->chroma, levels)
                                 : motus_code_chroma(residual, trial, &in->src, &in->neighbours,
                                                     &in->qp->chroma, levels, MOTUS_DEADZONE_INTER));
     if (motus_trial_is_skip(in, mb, skip)) mb->type = MOTUS_MB_P_SKIP;

@@ -195,18 +195,6 @@ static void find_candidates(Picture *p, const MotusInterMb *in,
                 "case %d, MB %d,%d: first guess", p->number, in->x, in->y);
 }
 
-static void compare_choices(const Picture *p, const MotusInterMb *in, const MotusBChoice *one,
-                            const MotusBChoice *many) {
-    for (int k = 0; k < MOTUS_B_TYPES; k++) {
-        int same = one->cost[k] == many->cost[k];
-        if (same && one->cost[k] != UINT32_MAX)
-            same = one->mv_bits[k] == many->mv_bits[k] &&
-                   !memcmp(&one->mb[k], &many->mb[k], sizeof one->mb[k]);
-        MOTUS_CHECK(same, "case %d, MB %d,%d: type %d costs %u, not %u", p->number, in->x, in->y, k,
-                    many->cost[k], one->cost[k]);
-    }
-}
-
 // Temporal prediction, of which some blocks may be missing.
 static MotusDirect random_direct(int refs) {
     MotusDirect direct = {.pred = MOTUS_PRED_BI, .blocks = MOTUS_ALL_DIRECT};
@@ -270,14 +258,14 @@ static void code_mb(Picture *p, int x, int y) {
     MOTUS_CHECK(!failure && satd[0] == satd[1], "case %d, MB %d,%d: %s", p->number, x, y,
                 failure ? failure : "SATD");
     if (failure) return;
-    if (satd[0]) compare_choices(p, &in, &memory.decide.choice, &choice);
-    MOTUS_CHECK(!memcmp(&one->mb, &many.mb, sizeof one->mb) &&
-                    same_levels(&one->mb, &one->coef, &many.coef) &&
-                    !memcmp(one->luma, many.luma, sizeof one->luma) &&
-                    !memcmp(one->chroma, many.chroma, sizeof one->chroma) &&
-                    one->bits == many.bits && one->ssd == many.ssd && one->cost == many.cost,
-                "case %d, MB %d,%d: type %d, not %d; %u bits, not %u; SSD %u, not %u", p->number, x,
-                y, many.mb.type, one->mb.type, many.bits, one->bits, many.ssd, one->ssd);
+    const MotusBChoice *expected = &memory.decide.choice;
+    const int other = satd[0] ? other_choice(MOTUS_B_TYPES, expected->mb, choice.mb, expected->cost,
+                                             choice.cost, expected->mv_bits, choice.mv_bits)
+                              : -1;
+    MOTUS_CHECK(other < 0, "case %d, MB %d,%d: choice of type %d", p->number, x, y, other);
+    failure = compare_trials(one, &many);
+    MOTUS_CHECK(!failure, "case %d, MB %d,%d: type %d, not %d: %s", p->number, x, y, many.mb.type,
+                one->mb.type, failure);
     if (source.fixed) compare_sure_skips(p, &in, source.fixed, &levels, one);
     p->types[one->mb.type]++;
     for (int q = 0; q < 4 && !motus_mb_is_intra(&one->mb); q++) p->far += one->mb.ref[0][q] > 0;

@@ -19,6 +19,9 @@ typedef struct Call {
     int most;
     uint32_t cost;
     int *any;
+    const MotusQuant8 *quant8;
+    uint32_t luma_bits;
+    LanesTransformed *mb;
 } Call;
 
 static void refine_body(void *argument) {
@@ -33,7 +36,7 @@ static void refine_body(void *argument) {
 
 const char *lanes_rd_refine(const MotusInterMb *in, const MotusLevelChoice *levels, int most,
                             const MotusMb *mb, uint32_t cost, MotusTrial *trial, int *any) {
-    Call c = {in, levels, most, cost, any};
+    Call c = {.in = in, .levels = levels, .most = most, .cost = cost, .any = any};
     motus_test_fill(&shared, sizeof shared);
     shared.team.mb = *mb;
     const char *failure = emulated_lanes_run(MOTUS_RD_WARPS, refine_body, &c);
@@ -41,16 +44,8 @@ const char *lanes_rd_refine(const MotusInterMb *in, const MotusLevelChoice *leve
     return failure;
 }
 
-typedef struct TransformCall {
-    const MotusInterMb *in;
-    const MotusLevelChoice *levels;
-    const MotusQuant8 *quant8;
-    uint32_t luma_bits;
-    LanesTransformed *mb;
-} TransformCall;
-
 static void transform_body(void *argument) {
-    const TransformCall *c = argument;
+    const Call *c = argument;
     uint32_t cost = c->mb->cost;
     const int taken =
         motus_choose_transform_warp(c->in, c->levels, c->quant8, &shared.transforms[0],
@@ -62,7 +57,7 @@ static void transform_body(void *argument) {
 const char *lanes_choose_transform(const MotusInterMb *in, const MotusLevelChoice *levels,
                                    const MotusQuant8 *quant8, uint32_t luma_bits,
                                    LanesTransformed *mb) {
-    TransformCall c = {in, levels, quant8, luma_bits, mb};
+    Call c = {.in = in, .levels = levels, .quant8 = quant8, .luma_bits = luma_bits, .mb = mb};
     motus_test_fill(&shared, sizeof shared);
     shared.transforms[0].mb = mb->mb;
     const char *failure = emulated_lanes_run(1, transform_body, &c);

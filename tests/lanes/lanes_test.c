@@ -43,24 +43,20 @@ static void set_effort(LanesPicture *p, MotusPreset preset, int qp) {
                                    .steps = p->effort.steps};
 }
 
+// Returns the name of an MB in messages.
+static const char *where(const LanesPicture *p, int x, int y) {
+    static char text[64];
+    snprintf(text, sizeof text, "%s, case %d, MB %d,%d", p->name, p->number, x, y);
+    return text;
+}
+
 // Compares the trials of MB (x, y), and stores the CPU's for the MBs that follow.
 static void compare(LanesPicture *p, int x, int y, const MotusTrial *one, const char *what) {
-    const MotusTrial *many = &lanes.trial;
-    const char *failure = lanes.failure;
-    int i = y * p->mb_width + x;
-    MOTUS_CHECK(!failure, "%s, case %d, MB %d,%d, %s: %s", p->name, p->number, x, y, what, failure);
-    if (failure) return;
-    MOTUS_CHECK(!memcmp(&one->mb, &many->mb, sizeof one->mb) &&
-                    same_levels(&one->mb, &one->coef, &many->coef),
-                "%s, case %d, MB %d,%d, %s: type %d, not %d", p->name, p->number, x, y, what,
-                many->mb.type, one->mb.type);
-    MOTUS_CHECK(!memcmp(one->luma, many->luma, sizeof one->luma) &&
-                    !memcmp(one->chroma, many->chroma, sizeof one->chroma),
-                "%s, case %d, MB %d,%d, %s: samples of type %d", p->name, p->number, x, y, what,
-                one->mb.type);
-    MOTUS_CHECK(one->bits == many->bits && one->ssd == many->ssd && one->cost == many->cost,
-                "%s, case %d, MB %d,%d, %s: bits %u, not %u, SSD %u, not %u", p->name, p->number, x,
-                y, what, many->bits, one->bits, many->ssd, one->ssd);
+    const char *failure = lanes.failure ? lanes.failure : compare_trials(one, &lanes.trial);
+    const int i = y * p->mb_width + x;
+    MOTUS_CHECK(!failure, "%s, %s: type %d, not %d: %s", where(p, x, y), what, lanes.trial.mb.type,
+                one->mb.type, failure);
+    if (lanes.failure) return;
     p->pic.mbs.mb[i] = one->mb;
     for (int k = 0; k < 3; k++) {
         const MotusPlane *plane = &p->rec->plane[k];
@@ -85,9 +81,8 @@ static void compare_types(LanesPicture *p, MotusIntraMb in, int x, int y) {
     motus_test_fill(&memory, sizeof memory);
     const MotusIntraType one = motus_intra_c.type_by_satd(&in, &memory.intra);
     lanes_intra_type_by_satd(&in, &lanes);
-    MOTUS_CHECK(!lanes.failure && !memcmp(&one, &lanes.type, sizeof one),
-                "%s, case %d, MB %d,%d: type %d, not %d", p->name, p->number, x, y, lanes.type.type,
-                one.type);
+    MOTUS_CHECK(!lanes.failure && !memcmp(&one, &lanes.type, sizeof one), "%s: type %d, not %d",
+                where(p, x, y), lanes.type.type, one.type);
 }
 
 static void code_intra(LanesPicture *p, int x, int y, int slice_type) {
@@ -111,8 +106,8 @@ static void code_intra(LanesPicture *p, int x, int y, int slice_type) {
     const uint32_t satd = motus_intra_c.estimate16x16(&in, &memory.intra, &mode);
     lanes_intra16x16_estimate(&in, &lanes);
     MOTUS_CHECK(!lanes.failure && lanes.satd == satd && lanes.mode == mode,
-                "%s, case %d, MB %d,%d: estimate %u of mode %d, not %u of %d", p->name, p->number,
-                x, y, lanes.satd, lanes.mode, satd, mode);
+                "%s: estimate %u of mode %d, not %u of %d", where(p, x, y), lanes.satd, lanes.mode,
+                satd, mode);
     compare_types(p, in, x, y);
     const MotusQuant8 quant8 = motus_quant8_at(p->qp.luma.qp, MOTUS_SLICE_P);
     const int warps = motus_test_range(0, 1) ? 4 : (x ^ y) & 1 ? 3 : 1;
@@ -145,21 +140,6 @@ static void skip_mb(LanesPicture *p, const MotusInterMb *in) {
     }
 }
 
-static void compare_choices(const LanesPicture *p, int x, int y, uint32_t satd,
-                            const MotusChoice *one) {
-    const MotusChoice *many = &lanes.choice;
-    MOTUS_CHECK(lanes.satd == satd, "%s, case %d, MB %d,%d: SATD %u, not %u", p->name, p->number, x,
-                y, lanes.satd, satd);
-    for (int k = 0; k < 4; k++) {
-        int same = one->cost[k] == many->cost[k];
-        if (same && one->cost[k] != UINT32_MAX)
-            same = one->mv_bits[k] == many->mv_bits[k] &&
-                   !memcmp(&one->mb[k], &many->mb[k], sizeof one->mb[k]);
-        MOTUS_CHECK(same, "%s, case %d, MB %d,%d: type %d costs %u, not %u", p->name, p->number, x,
-                    y, k, many->cost[k], one->cost[k]);
-    }
-}
-
 static void code_inter(LanesPicture *p, int x, int y) {
     const MotusLevelChoice levels = {p->pic.zero_runs, p->effort.levels, p->costs};
     const MotusQuant8 quant8 = motus_quant8_at(p->qp.luma.qp, MOTUS_SLICE_P);
@@ -188,8 +168,8 @@ static void code_inter(LanesPicture *p, int x, int y) {
                       16 * x, 16 * y, found.mv[v]);
         if (v) continue; // one of each MB is compared
         const char *failure = lanes_satd_mb(&in, found.ref[v], found.mv[v], satds);
-        MOTUS_CHECK(!failure && !memcmp(satds, found.satd[v], sizeof satds),
-                    "%s, case %d, MB %d,%d: SATDs", p->name, p->number, x, y);
+        MOTUS_CHECK(!failure && !memcmp(satds, found.satd[v], sizeof satds), "%s: SATDs",
+                    where(p, x, y));
     }
     const int warps = (x ^ y) & 1 ? 2 : motus_test_range(2, LANES_INTER_WARPS),
               shares = warps > 2 && !in.quant8 && motus_test_range(0, 2);
@@ -199,24 +179,27 @@ static void code_inter(LanesPicture *p, int x, int y) {
     if (!motus_inter_c.skip(&in, &p->effort, &levels, &memory.decide))
         best = motus_inter_c.types(&in, &found, &p->effort, &levels, &memory.decide, &satd);
     lanes_decide_inter(&in, &found, &p->effort, &levels, warps, shares, &lanes);
-    if (best->mb.type == MOTUS_MB_P_SKIP && motus_skip_is_enough(best->cost, &p->qp, &p->effort))
+    if (best->mb.type == MOTUS_MB_P_SKIP && motus_skip_is_enough(best->cost, &p->qp, &p->effort)) {
         p->at_once++; // there are no choices
-    else if (!lanes.failure)
-        compare_choices(p, x, y, satd, &memory.decide.choice);
+    } else if (!lanes.failure) {
+        const MotusChoice *one = &memory.decide.choice, *many = &lanes.choice;
+        const int other =
+            other_choice(4, one->mb, many->mb, one->cost, many->cost, one->mv_bits, many->mv_bits);
+        MOTUS_CHECK(lanes.satd == satd && other < 0, "%s: SATD %u, not %u; choice of type %d",
+                    where(p, x, y), lanes.satd, satd, other);
+    }
     compare(p, x, y, best,
             shares       ? "inter by warps that share a type"
             : warps == 2 ? "inter by two warps"
                          : "inter by more warps");
     if (motus_mb_is_intra(&best->mb)) return;
     MOTUS_CHECK(best->mb.type == MOTUS_MB_P_SKIP || best->luma_bits == lanes.trial.luma_bits,
-                "%s, case %d, MB %d,%d: luma has %u bits, not %u", p->name, p->number, x, y,
-                lanes.trial.luma_bits, best->luma_bits);
+                "%s: luma has %u bits, not %u", where(p, x, y), lanes.trial.luma_bits,
+                best->luma_bits);
     const char *failure = compare_refinement(&in, &levels, best, &p->moved);
-    MOTUS_CHECK(!failure, "%s, case %d, MB %d,%d: refinement: %s", p->name, p->number, x, y,
-                failure);
+    MOTUS_CHECK(!failure, "%s: refinement: %s", where(p, x, y), failure);
     failure = compare_transforms(&in, &levels, &quant8, best, &p->taken8[p->costs != NULL]);
-    MOTUS_CHECK(!failure, "%s, case %d, MB %d,%d: transform: %s", p->name, p->number, x, y,
-                failure);
+    MOTUS_CHECK(!failure, "%s: transform: %s", where(p, x, y), failure);
 }
 
 // Codes the picture as I, or as P with itself as its reference.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #define MOTUS_EMULATED_LANES
-// gcc does not see that only the first warp uses what only it has set (motus_team_shared_trial).
+// gcc does not see that only the first warp uses what only it has set (team_shared_trial).
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
@@ -31,11 +31,16 @@ typedef struct Arguments {
     const MotusLevelChoice *levels;
     int warps, shares;
     LanesResult *r;
+    int ref, now;
+    MotusMv mv;
+    MotusMb *to;
+    const MotusMb *decided;
+    uint16_t *satd, *changed_at;
 } Arguments;
 
-static void run(int warps, void (*body)(void *), Arguments *a) {
+static const char *run(int warps, void (*body)(void *), Arguments *a) {
     motus_test_fill(&shared, sizeof shared);
-    a->r->failure = emulated_lanes_run(warps, body, a);
+    return emulated_lanes_run(warps, body, a);
 }
 
 // ---- Intra --------------------------------------------------------------------------------------
@@ -50,7 +55,7 @@ static void estimate_body(void *argument) {
 
 void lanes_intra16x16_estimate(const MotusIntraMb *in, LanesResult *r) {
     Arguments a = {.intra = in, .r = r};
-    run(1, estimate_body, &a);
+    r->failure = run(1, estimate_body, &a);
 }
 
 static void type_body(void *argument) {
@@ -61,7 +66,7 @@ static void type_body(void *argument) {
 
 void lanes_intra_type_by_satd(const MotusIntraMb *in, LanesResult *r) {
     Arguments a = {.intra = in, .r = r};
-    run(1, type_body, &a);
+    r->failure = run(1, type_body, &a);
 }
 
 static void search_body(void *argument) {
@@ -106,7 +111,7 @@ static void intra_team_body(void *argument) {
 
 void lanes_intra_search(const MotusIntraMb *in, int warps, LanesResult *r) {
     Arguments a = {.intra = in, .r = r};
-    run(warps, warps > 1 ? intra_team_body : search_body, &a);
+    r->failure = run(warps, warps > 1 ? intra_team_body : search_body, &a);
 }
 
 // ---- Inter --------------------------------------------------------------------------------------
@@ -130,49 +135,39 @@ static void inter_team_body(void *argument) {
 void lanes_decide_inter(const MotusInterMb *in, const MotusCandidates *found,
                         const MotusEffort *effort, const MotusLevelChoice *levels, int warps,
                         int shares, LanesResult *r) {
-    Arguments a = {NULL, in, found, effort, levels, warps, shares, r};
-    run(warps, inter_team_body, &a);
+    Arguments a = {NULL, in, found, effort, levels, warps, shares, r, .ref = 0};
+    r->failure = run(warps, inter_team_body, &a);
 }
 
-typedef struct Call {
-    const MotusInterMb *inter;
-    int ref;
-    MotusMv mv;
-    MotusMb *to;
-    const MotusMb *decided;
-    uint16_t *satd, *changed_at;
-    int now;
-} Call;
-
 static void satd_body(void *argument) {
-    const Call *c = argument;
+    const Arguments *c = argument;
     c->satd[motus_lane() & 15] = (uint16_t)motus_team_satd(c->inter, c->ref, c->mv);
 }
 
 const char *lanes_satd_mb(const MotusInterMb *in, int ref, MotusMv mv, uint16_t satd[16]) {
-    Call c = {.inter = in, .ref = ref, .mv = mv, .satd = satd};
-    return emulated_lanes_run(1, satd_body, &c);
+    Arguments c = {.inter = in, .ref = ref, .mv = mv, .satd = satd};
+    return run(1, satd_body, &c);
 }
 
 static void note_body(void *argument) {
-    const Call *c = argument;
+    const Arguments *c = argument;
     motus_note_decision(c->to, c->decided, c->changed_at, c->now, 1);
 }
 
 const char *lanes_note_decision(MotusMb *to, const MotusMb *decided, uint16_t *changed_at,
                                 int now) {
-    Call c = {.to = to, .decided = decided, .changed_at = changed_at, .now = now};
-    return emulated_lanes_run(1, note_body, &c);
+    Arguments c = {.to = to, .decided = decided, .changed_at = changed_at, .now = now};
+    return run(1, note_body, &c);
 }
 
 static void guess_body(void *argument) {
-    const Call *c = argument;
+    const Arguments *c = argument;
     motus_first_guess(c->to, c->mv);
 }
 
 const char *lanes_first_guess(MotusMb *mb, MotusMv mv) {
-    Call c = {.to = mb, .mv = mv};
-    return emulated_lanes_run(1, guess_body, &c);
+    Arguments c = {.to = mb, .mv = mv};
+    return run(1, guess_body, &c);
 }
 
 // ---- Tables -------------------------------------------------------------------------------------
@@ -188,8 +183,7 @@ const char *lanes_check_tables(void) {
     for (int sub = 0; sub < 4; sub++)
         for (int q = 0; q < 4; q++)
             for (int i = 0; i < motus_sub_partitions(sub); i++)
-                if (motus_lane_sub_partition(sub, q, i).block !=
-                    motus_sub_partition(sub, q, i).block)
+                if (lane_sub_partition(sub, q, i).block != motus_sub_partition(sub, q, i).block)
                     return "first block of a sub type";
     return NULL;
 }

@@ -1,4 +1,4 @@
-// Compares the steps behind the decision of an inter MB by warps with the CPU's.
+// Compares decisions of an MB by warps, and the steps behind them, with the CPU's.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef TESTS_LANES_SAME_REFINEMENT_H
 #define TESTS_LANES_SAME_REFINEMENT_H
@@ -9,6 +9,29 @@
 #include "tests/encoder/levels/same_levels.h"
 #include "tests/lanes/lanes_refine_warp.h"
 #include "tests/support/harness.h"
+
+// Returns what differs between two trials, or NULL.
+static inline const char *compare_trials(const MotusTrial *one, const MotusTrial *many) {
+    if (memcmp(&one->mb, &many->mb, sizeof one->mb)) return "another MB";
+    if (memcmp(one->luma, many->luma, sizeof one->luma) ||
+        memcmp(one->chroma, many->chroma, sizeof one->chroma))
+        return "another reconstruction";
+    if (one->cost != many->cost || one->bits != many->bits || one->ssd != many->ssd)
+        return "another cost, or other parts of it";
+    return same_levels(&one->mb, &one->coef, &many->coef) ? NULL : "other levels";
+}
+
+// Returns the first of n types whose choices differ (MotusChoice, MotusBChoice), or -1.
+static inline int other_choice(int n, const MotusMb one[], const MotusMb many[],
+                               const uint32_t cost[], const uint32_t many_cost[],
+                               const uint32_t mv_bits[], const uint32_t many_mv_bits[]) {
+    for (int k = 0; k < n; k++)
+        if (cost[k] != many_cost[k] ||
+            (cost[k] != UINT32_MAX &&
+             (mv_bits[k] != many_mv_bits[k] || memcmp(&one[k], &many[k], sizeof one[k]) != 0)))
+            return k;
+    return -1;
+}
 
 // Returns what differs, or NULL. *moved is counted up if an MV moves.
 static inline const char *compare_refinement(const MotusInterMb *in, const MotusLevelChoice *levels,
@@ -31,14 +54,9 @@ static inline const char *compare_refinement(const MotusInterMb *in, const Motus
     if (any != expected) return "MVs move by warps or on the CPU only";
     if (!any) return NULL;
     ++*moved;
-    if (one.cost >= decided->cost || one.cost != many.cost || one.bits != many.bits)
-        return "another cost";
-    if (one.ssd != many.ssd || one.luma_bits != many.luma_bits) return "other parts of the cost";
-    if (memcmp(&one.mb, &many.mb, sizeof one.mb)) return "another MB";
-    if (memcmp(one.luma, many.luma, sizeof one.luma) ||
-        memcmp(one.chroma, many.chroma, sizeof one.chroma))
-        return "another reconstruction";
-    return same_levels(&one.mb, &one.coef, &many.coef) ? NULL : "other levels";
+    if (one.cost >= decided->cost || one.luma_bits != many.luma_bits)
+        return "no less cost, or other bits of luma";
+    return compare_trials(&one, &many);
 }
 
 // Compares the choice of the transform. Returns what differs, or NULL. *taken is counted up if it
