@@ -76,8 +76,8 @@ static void forward_float(int16_t *dst, ptrdiff_t dst_stride, const uint8_t *src
     for (int b = 0; b < n; b++) {
         float x[64];
         for (int i = 0; i < 64; i++) x[i] = (float)(src[i / 8 * src_stride + 8 * b + i % 8] - 128);
-        for (int c = 0; c < 8; c++) motus_dct8_float_1d(x + c, 8);
-        for (int r = 0; r < 8; r++) motus_dct8_float_1d(x + 8 * r, 1);
+        for (int c = 0; c < 8; c++) dct8_float_1d(x + c, 8);
+        for (int r = 0; r < 8; r++) dct8_float_1d(x + 8 * r, 1);
         for (int i = 0; i < 64; i++)
             dst[i / 8 * (dst_stride / 2) + 8 * b + i % 8] =
                 (int16_t)motus_round_float(x[i] * steps->forward[i]);
@@ -90,10 +90,10 @@ static void inverse_float(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *src
         float x[64];
         for (int i = 0; i < 64; i++)
             x[i] = (float)src[i / 8 * (src_stride / 2) + 8 * b + i % 8] * steps->inverse[i];
-        for (int c = 0; c < 8; c++) motus_idct8_float_1d(x + c, 8);
-        for (int r = 0; r < 8; r++) motus_idct8_float_1d(x + 8 * r, 1);
+        for (int c = 0; c < 8; c++) idct8_float_1d(x + c, 8);
+        for (int r = 0; r < 8; r++) idct8_float_1d(x + 8 * r, 1);
         for (int i = 0; i < 64; i++)
-            dst[i / 8 * dst_stride + 8 * b + i % 8] = (uint8_t)motus_dct8_float_sample(x[i]);
+            dst[i / 8 * dst_stride + 8 * b + i % 8] = (uint8_t)dct8_float_sample(x[i]);
     }
 }
 
@@ -102,13 +102,13 @@ static void forward_int(int16_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     for (int b = 0; b < n; b++) {
         int32_t x[64];
         for (int i = 0; i < 64; i++) x[i] = src[i / 8 * src_stride + 8 * b + i % 8] - 128;
-        for (int c = 0; c < 8; c++) motus_dct8_int_1d(x + c, 8, DCT8_COLUMNS);
+        for (int c = 0; c < 8; c++) dct8_int_1d(x + c, 8, DCT8_COLUMNS);
         for (int i = 0; i < 64; i++)
-            if (i / 8 % 4) x[i] = motus_dct8_int_shift(x[i]);
-        for (int r = 0; r < 8; r++) motus_dct8_int_1d(x + 8 * r, 1, DCT8_ROWS);
+            if (i / 8 % 4) x[i] = dct8_int_shift(x[i]);
+        for (int r = 0; r < 8; r++) dct8_int_1d(x + 8 * r, 1, DCT8_ROWS);
         for (int i = 0; i < 64; i++)
             dst[i / 8 * (dst_stride / 2) + 8 * b + i % 8] =
-                (int16_t)motus_dct8_int_level(x[i], steps->multiplier[i], steps->shift[i]);
+                (int16_t)dct8_int_level(x[i], steps->multiplier[i], steps->shift[i]);
     }
 }
 
@@ -117,9 +117,9 @@ static void inverse_int(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *src,
     for (int b = 0; b < n; b++) {
         int32_t x[64];
         for (int i = 0; i < 64; i++)
-            x[i] = motus_dct8_int_coef(src[i / 8 * (src_stride / 2) + 8 * b + i % 8], steps->q[i]);
-        for (int c = 0; c < 8; c++) motus_idct8_int_1d(x + c, 8, IDCT8_SHIFT_1);
-        for (int r = 0; r < 8; r++) motus_idct8_int_1d(x + 8 * r, 1, IDCT8_SHIFT_2);
+            x[i] = dct8_int_coef(src[i / 8 * (src_stride / 2) + 8 * b + i % 8], steps->q[i]);
+        for (int c = 0; c < 8; c++) idct8_int_1d(x + c, 8, IDCT8_SHIFT_1);
+        for (int r = 0; r < 8; r++) idct8_int_1d(x + 8 * r, 1, IDCT8_SHIFT_2);
         for (int i = 0; i < 64; i++)
             dst[i / 8 * dst_stride + 8 * b + i % 8] = motus_clip_u8(x[i] + 128);
     }

@@ -65,15 +65,14 @@ __device__ __forceinline__ uint32_t pack(int32_t low, int32_t high) {
 template <MotusDct8Kind KIND> __device__ __forceinline__ void transform(float x[64]) {
 #pragma unroll
     for (int c = 0; c < 8; c++)
-        KIND == MOTUS_DCT8_FLOAT ? motus_dct8_float_1d(x + c, 8)
-                                 : motus_dct8_exact_1d(x + c, 8, DCT8_COLUMNS);
+        KIND == MOTUS_DCT8_FLOAT ? dct8_float_1d(x + c, 8) : dct8_exact_1d(x + c, 8, DCT8_COLUMNS);
 #pragma unroll
     for (int i = 0; i < 64; i++)
-        if (KIND == MOTUS_DCT8_INTEGER && i / 8 % 4) x[i] = motus_dct8_exact_shift(x[i]);
+        if (KIND == MOTUS_DCT8_INTEGER && i / 8 % 4) x[i] = dct8_exact_shift(x[i]);
 #pragma unroll
     for (int r = 0; r < 8; r++)
-        KIND == MOTUS_DCT8_FLOAT ? motus_dct8_float_1d(x + 8 * r, 1)
-                                 : motus_dct8_exact_1d(x + 8 * r, 1, DCT8_ROWS);
+        KIND == MOTUS_DCT8_FLOAT ? dct8_float_1d(x + 8 * r, 1)
+                                 : dct8_exact_1d(x + 8 * r, 1, DCT8_ROWS);
 }
 
 template <MotusDct8Kind KIND>
@@ -95,7 +94,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
 #pragma unroll
     for (int r = 0; r < 8; r++) {
         // Levels are in the low 16 bits. Float: product and sum are both rounded. Integer: the sum
-        // alone (motus_dct8_int_level).
+        // alone (dct8_int_level).
         int32_t level[8];
 #pragma unroll
         for (int c = 0; c < 8; c++) {
@@ -126,22 +125,22 @@ __device__ __forceinline__ void reconstruct(int32_t sample[64], const uint4 row[
 #pragma unroll
     for (int i = 0; i < 64; i++) x[i] = (float)level_at(row[i / 8], i % 8) * steps.of[i];
 #pragma unroll
-    for (int c = 0; c < 8; c++) motus_idct8_float_1d(x + c, 8);
+    for (int c = 0; c < 8; c++) idct8_float_1d(x + c, 8);
 #pragma unroll
-    for (int r = 0; r < 8; r++) motus_idct8_float_1d(x + 8 * r, 1);
+    for (int r = 0; r < 8; r++) idct8_float_1d(x + 8 * r, 1);
 #pragma unroll
-    for (int i = 0; i < 64; i++) sample[i] = motus_dct8_float_sample(x[i]);
+    for (int i = 0; i < 64; i++) sample[i] = dct8_float_sample(x[i]);
 }
 
 __device__ __forceinline__ void reconstruct(int32_t sample[64], const uint4 row[8],
                                             const Table<uint16_t> &steps) {
 #pragma unroll
     for (int i = 0; i < 64; i++)
-        sample[i] = motus_dct8_int_coef(level_at(row[i / 8], i % 8), steps.of[i]);
+        sample[i] = dct8_int_coef(level_at(row[i / 8], i % 8), steps.of[i]);
 #pragma unroll
-    for (int c = 0; c < 8; c++) motus_idct8_int_1d(sample + c, 8, IDCT8_SHIFT_1);
+    for (int c = 0; c < 8; c++) idct8_int_1d(sample + c, 8, IDCT8_SHIFT_1);
 #pragma unroll
-    for (int r = 0; r < 8; r++) motus_idct8_int_1d(sample + 8 * r, 1, IDCT8_SHIFT_2);
+    for (int r = 0; r < 8; r++) idct8_int_1d(sample + 8 * r, 1, IDCT8_SHIFT_2);
 #pragma unroll
     for (int i = 0; i < 64; i++) sample[i] = motus_clip_u8(sample[i] + 128);
 }

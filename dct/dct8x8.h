@@ -20,7 +20,7 @@ extern const MotusDct8Ops motus_dct8_ops_avx2;
 #endif
 
 // Transforms eight samples forward, in place (MOTUS_DCT8_INTEGER).
-static inline void motus_dct8_int_1d(int32_t *x, int step, MotusDct8Factors k) {
+static inline void dct8_int_1d(int32_t *x, int step, MotusDct8Factors k) {
     int32_t a0 = x[0] + x[7 * step], o0 = x[0] - x[7 * step], a1 = x[step] + x[6 * step],
             o1 = x[step] - x[6 * step];
     int32_t a2 = x[2 * step] + x[5 * step], o2 = x[2 * step] - x[5 * step],
@@ -35,14 +35,14 @@ static inline void motus_dct8_int_1d(int32_t *x, int step, MotusDct8Factors k) {
 }
 
 // Drops DCT8_SHIFT bits; halves are rounded up.
-static inline int32_t motus_dct8_int_shift(int32_t x) {
+static inline int32_t dct8_int_shift(int32_t x) {
     return (x + (1 << (DCT8_SHIFT - 1))) >> DCT8_SHIFT;
 }
 
 // Returns v * multiplier / 2^shift rounded to nearest, |v| < 2^24. There are no ties: the
 // multiplier is odd and shift at least 26, so v would have to be a multiple of 2^25. Every way to
 // round the exact product once gives this level.
-static inline int motus_dct8_int_level(int32_t v, int32_t multiplier, int shift) {
+static inline int dct8_int_level(int32_t v, int32_t multiplier, int shift) {
     return (int)(((int64_t)v * multiplier + (1ll << (shift - 1))) >> shift);
 }
 

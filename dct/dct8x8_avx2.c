@@ -67,9 +67,9 @@ static void forward_float(int16_t *dst, ptrdiff_t dst_stride, const uint8_t *src
         _Alignas(32) float x[64];
         _Alignas(32) int32_t level[64];
         load_block(x, src + 8 * b, src_stride);
-        for (int c = 0; c < 8; c++) motus_dct8_float_1d(x + c, 8);
+        for (int c = 0; c < 8; c++) dct8_float_1d(x + c, 8);
         transpose_block(x);
-        for (int c = 0; c < 8; c++) motus_dct8_float_1d(x + c, 8);
+        for (int c = 0; c < 8; c++) dct8_float_1d(x + c, 8);
         transpose_block(x);
         for (int i = 0; i < 64; i++) level[i] = motus_round_float(x[i] * steps->forward[i]);
         store_levels(dst + 8 * b, dst_stride, level);
@@ -88,9 +88,9 @@ static void inverse_float(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *src
             _mm256_store_ps(x + 8 * r,
                             _mm256_mul_ps(level, _mm256_loadu_ps(steps->inverse + 8 * r)));
         }
-        for (int c = 0; c < 8; c++) motus_idct8_float_1d(x + c, 8);
+        for (int c = 0; c < 8; c++) idct8_float_1d(x + c, 8);
         transpose_block(x);
-        for (int c = 0; c < 8; c++) motus_idct8_float_1d(x + c, 8);
+        for (int c = 0; c < 8; c++) idct8_float_1d(x + c, 8);
         transpose_block(x);
         for (int r = 0; r < 8; r++) {
             __m256 v = _mm256_add_ps(_mm256_load_ps(x + 8 * r), middle);
@@ -108,11 +108,11 @@ static void forward_int(int16_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
         _Alignas(32) float x[64];
         _Alignas(32) int32_t level[64];
         load_block(x, src + 8 * b, src_stride);
-        for (int c = 0; c < 8; c++) motus_dct8_exact_1d(x + c, 8, DCT8_COLUMNS);
+        for (int c = 0; c < 8; c++) dct8_exact_1d(x + c, 8, DCT8_COLUMNS);
         for (int i = 8; i < 32; i++)
-            x[i] = motus_dct8_exact_shift(x[i]), x[32 + i] = motus_dct8_exact_shift(x[32 + i]);
+            x[i] = dct8_exact_shift(x[i]), x[32 + i] = dct8_exact_shift(x[32 + i]);
         transpose_block(x);
-        for (int c = 0; c < 8; c++) motus_dct8_exact_1d(x + c, 8, DCT8_ROWS);
+        for (int c = 0; c < 8; c++) dct8_exact_1d(x + c, 8, DCT8_ROWS);
         transpose_block(x);
         for (int i = 0; i < 64; i += 4) { // the product of two floats is exact in a double
             const __m256d v = _mm256_cvtps_pd(_mm_load_ps(x + i)),
@@ -131,11 +131,11 @@ static void inverse_int(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *src,
             _mm256_store_si256((__m256i *)(x + 8 * r),
                                load_levels(src + r * (src_stride / 2) + 8 * b));
             for (int c = 0; c < 8; c++)
-                x[8 * r + c] = motus_dct8_int_coef(x[8 * r + c], steps->q[8 * r + c]);
+                x[8 * r + c] = dct8_int_coef(x[8 * r + c], steps->q[8 * r + c]);
         }
-        for (int c = 0; c < 8; c++) motus_idct8_int_1d(x + c, 8, IDCT8_SHIFT_1);
+        for (int c = 0; c < 8; c++) idct8_int_1d(x + c, 8, IDCT8_SHIFT_1);
         transpose_block(x);
-        for (int c = 0; c < 8; c++) motus_idct8_int_1d(x + c, 8, IDCT8_SHIFT_2);
+        for (int c = 0; c < 8; c++) idct8_int_1d(x + c, 8, IDCT8_SHIFT_2);
         transpose_block(x);
         for (int i = 0; i < 64; i++) x[i] += 128;
         store_samples(dst + 8 * b, dst_stride, x);

@@ -23,7 +23,7 @@ typedef struct MotusDct8Steps {
 
 // Transforms x[0], x[step], ..., x[7 * step] forward, in place. Output k is s_k * 2 sqrt 2 times
 // the orthonormal coefficient, s_0 = 1, s_k = sqrt 2 cos(k pi / 16).
-MOTUS_HD void motus_dct8_float_1d(float *x, int step) {
+MOTUS_HD void dct8_float_1d(float *x, int step) {
     float a0 = x[0] + x[7 * step], a7 = x[0] - x[7 * step], a1 = x[step] + x[6 * step],
           a6 = x[step] - x[6 * step];
     float a2 = x[2 * step] + x[5 * step], a5 = x[2 * step] - x[5 * step],
@@ -39,7 +39,7 @@ MOTUS_HD void motus_dct8_float_1d(float *x, int step) {
 }
 
 // Transforms back; input k is the orthonormal coefficient times s_k / (2 sqrt 2).
-MOTUS_HD void motus_idct8_float_1d(float *x, int step) {
+MOTUS_HD void idct8_float_1d(float *x, int step) {
     float a0 = x[0] + x[4 * step], a1 = x[0] - x[4 * step], a3 = x[2 * step] + x[6 * step];
     float a2 = (x[2 * step] - x[6 * step]) * 1.414213562f - a3;
     float b0 = a0 + a3, b3 = a0 - a3, b1 = a1 + a2, b2 = a1 - a2;
@@ -68,8 +68,8 @@ typedef struct MotusDct8Factors {
 // every value exactly and give the same integers, fused or not.
 enum { DCT8_SHIFT = 10 };
 
-// Equals motus_dct8_int_1d (dct8x8.h), on floats.
-MOTUS_HD void motus_dct8_exact_1d(float *x, int step, MotusDct8Factors k) {
+// Equals dct8_int_1d (dct8x8.h), on floats.
+MOTUS_HD void dct8_exact_1d(float *x, int step, MotusDct8Factors k) {
     float c1 = (float)k.c1, c3 = (float)k.c3, c5 = (float)k.c5, c7 = (float)k.c7, c2 = (float)k.c2,
           c6 = (float)k.c6;
     float a0 = x[0] + x[7 * step], o0 = x[0] - x[7 * step], a1 = x[step] + x[6 * step],
@@ -89,9 +89,9 @@ MOTUS_HD void motus_dct8_exact_1d(float *x, int step, MotusDct8Factors k) {
         motus_exact_madd(o3, -c1, motus_exact_madd(o2, c3, motus_exact_madd(o1, -c5, o0 * c7)));
 }
 
-// Equals motus_dct8_int_shift, on floats: x + 1/2 is exact below 2^22, and no integer plus 1/2 lies
+// Equals dct8_int_shift, on floats: x + 1/2 is exact below 2^22, and no integer plus 1/2 lies
 // halfway between two multiples of 2^10.
-MOTUS_HD float motus_dct8_exact_shift(float x) {
+MOTUS_HD float dct8_exact_shift(float x) {
     const float bias = 12582912.0f; // 1.5 * 2^23: its unit in the last place is 1
     return motus_exact_madd(x + 0.5f, 1.0f / (1 << DCT8_SHIFT), bias) - bias;
 }
@@ -110,7 +110,7 @@ enum {
 // Transforms orthonormal coefficients back with 13 fraction bits, in place, and shifts right by
 // `shift` with rounding. |factors| of an output add up to at most 2.83 * 2^13, so |x| < 92,000
 // keeps every sum in 32 bits.
-MOTUS_HD void motus_idct8_int_1d(int32_t *x, int step, int shift) {
+MOTUS_HD void idct8_int_1d(int32_t *x, int step, int shift) {
     int32_t half = 1 << (shift - 1), y1 = x[step], y3 = x[3 * step], y5 = x[5 * step],
             y7 = x[7 * step];
     int32_t s0 = (x[0] + x[4 * step]) * DCT8_C4 + half, s1 = (x[0] - x[4 * step]) * DCT8_C4 + half;
@@ -132,13 +132,13 @@ enum { IDCT8_SHIFT_1 = 10, IDCT8_SHIFT_2 = 16, DCT8_MAX_COEF = 2047 };
 
 // Scales a level. Clipped to +-DCT8_MAX_COEF, so that no level of a caller overflows the inverse;
 // coefficients of samples are within +-1024.
-MOTUS_HD int32_t motus_dct8_int_coef(int level, uint16_t q) {
+MOTUS_HD int32_t dct8_int_coef(int level, uint16_t q) {
     return motus_clip(-DCT8_MAX_COEF, DCT8_MAX_COEF, level * (int32_t)q);
 }
 
 // Returns a sample of the float inverse in the low 8 bits. Clipped before it is rounded, so that
 // any level stays within the range of motus_round_bits.
-MOTUS_HD int32_t motus_dct8_float_sample(float x) {
+MOTUS_HD int32_t dct8_float_sample(float x) {
     return motus_round_bits(motus_float_min(motus_float_max(x + 128.0f, 0.0f), 255.0f));
 }
 

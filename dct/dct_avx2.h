@@ -9,7 +9,7 @@
 
 #include "dct/dct_core.h"
 
-static inline int motus_load32_avx2(const uint8_t *p) {
+static inline int load32_avx2(const uint8_t *p) {
     int word;
     memcpy(&word, p, sizeof word);
     return word;
@@ -21,7 +21,7 @@ typedef int16_t MotusInt16x16 __attribute__((vector_size(32)));
 // and 3 in the high half. u[0], u[1]: rows 0 and 1, rows 2 and 3 of the results of blocks 0 (low)
 // and 2 (high). u[2], u[3]: those of blocks 1 and 3. Columns come first, which is the same as rows
 // first: nothing is rounded.
-static inline void motus_forward_blocks_avx2(__m256i u[4], MotusInt16x16 v[4]) {
+static inline void forward_blocks_avx2(__m256i u[4], MotusInt16x16 v[4]) {
     for (int pass = 0; pass < 2; pass++) {
         const MotusInt16x16 sum03 = v[0] + v[3], diff03 = v[0] - v[3], sum12 = v[1] + v[2],
                             diff12 = v[1] - v[2]; // as in motus_forward4
@@ -40,29 +40,28 @@ static inline void motus_forward_blocks_avx2(__m256i u[4], MotusInt16x16 v[4]) {
     }
 }
 
-static inline void motus_store_blocks_avx2(int16_t coef[4][16], const __m256i u[4]) {
+static inline void store_blocks_avx2(int16_t coef[4][16], const __m256i u[4]) {
     _mm256_storeu_si256((__m256i *)coef[0], _mm256_permute2x128_si256(u[0], u[1], 0x20));
     _mm256_storeu_si256((__m256i *)coef[1], _mm256_permute2x128_si256(u[2], u[3], 0x20));
     _mm256_storeu_si256((__m256i *)coef[2], _mm256_permute2x128_si256(u[0], u[1], 0x31));
     _mm256_storeu_si256((__m256i *)coef[3], _mm256_permute2x128_si256(u[2], u[3], 0x31));
 }
 
-static inline void motus_forward4x4_avx2(int16_t coef[16], const uint8_t *src, ptrdiff_t src_stride,
-                                         const uint8_t *pred, ptrdiff_t pred_stride) {
+static inline void forward4x4_avx2(int16_t coef[16], const uint8_t *src, ptrdiff_t src_stride,
+                                   const uint8_t *pred, ptrdiff_t pred_stride) {
     MotusInt16x16 v[4];
     __m256i u[4];
     for (int y = 0; y < 4; y++) {
-        __m128i s = _mm_cvtepu8_epi16(_mm_cvtsi32_si128(motus_load32_avx2(src + y * src_stride)));
-        __m128i p = _mm_cvtepu8_epi16(_mm_cvtsi32_si128(motus_load32_avx2(pred + y * pred_stride)));
+        __m128i s = _mm_cvtepu8_epi16(_mm_cvtsi32_si128(load32_avx2(src + y * src_stride)));
+        __m128i p = _mm_cvtepu8_epi16(_mm_cvtsi32_si128(load32_avx2(pred + y * pred_stride)));
         v[y] = (MotusInt16x16)_mm256_zextsi128_si256(_mm_sub_epi16(s, p));
     }
-    motus_forward_blocks_avx2(u, v);
+    forward_blocks_avx2(u, v);
     _mm256_storeu_si256((__m256i *)coef, _mm256_permute2x128_si256(u[0], u[1], 0x20));
 }
 
-static inline void motus_forward16x16_avx2(int16_t coef[16][16], const uint8_t *src,
-                                           ptrdiff_t src_stride, const uint8_t *pred,
-                                           ptrdiff_t pred_stride) {
+static inline void forward16x16_avx2(int16_t coef[16][16], const uint8_t *src, ptrdiff_t src_stride,
+                                     const uint8_t *pred, ptrdiff_t pred_stride) {
     for (int row = 0; row < 4; row++) {
         MotusInt16x16 v[4];
         __m256i u[4];
@@ -73,33 +72,31 @@ static inline void motus_forward16x16_avx2(int16_t coef[16][16], const uint8_t *
                 _mm_loadu_si128((const __m128i *)(pred + (4 * row + y) * pred_stride)));
             v[y] = (MotusInt16x16)_mm256_sub_epi16(s, p);
         }
-        motus_forward_blocks_avx2(u, v);
-        motus_store_blocks_avx2(coef + 4 * row, u);
+        forward_blocks_avx2(u, v);
+        store_blocks_avx2(coef + 4 * row, u);
     }
 }
 
 // Loads eight samples each of rows y and y + 4.
-static inline MotusInt16x16 motus_load_rows_avx2(const uint8_t *p, ptrdiff_t stride, int y) {
+static inline MotusInt16x16 load_rows_avx2(const uint8_t *p, ptrdiff_t stride, int y) {
     __m128i upper = _mm_loadl_epi64((const __m128i *)(p + y * stride));
     __m128i lower = _mm_loadl_epi64((const __m128i *)(p + (y + 4) * stride));
     return (MotusInt16x16)_mm256_cvtepu8_epi16(_mm_unpacklo_epi64(upper, lower));
 }
 
-static inline void motus_forward8x8_avx2(int16_t coef[4][16], const uint8_t *src,
-                                         ptrdiff_t src_stride, const uint8_t *pred,
-                                         ptrdiff_t pred_stride) {
+static inline void forward8x8_avx2(int16_t coef[4][16], const uint8_t *src, ptrdiff_t src_stride,
+                                   const uint8_t *pred, ptrdiff_t pred_stride) {
     MotusInt16x16 v[4];
     __m256i u[4];
     for (int y = 0; y < 4; y++)
-        v[y] =
-            motus_load_rows_avx2(src, src_stride, y) - motus_load_rows_avx2(pred, pred_stride, y);
-    motus_forward_blocks_avx2(u, v);
-    motus_store_blocks_avx2(coef, u);
+        v[y] = load_rows_avx2(src, src_stride, y) - load_rows_avx2(pred, pred_stride, y);
+    forward_blocks_avx2(u, v);
+    store_blocks_avx2(coef, u);
 }
 
 // Equals motus_inverse4 of four lines, of which `first` and `second` hold two each, into v[0..3]:
 // their low 64 bits.
-static inline void motus_inverse4_avx2(__m128i v[4], __m128i first, __m128i second) {
+static inline void inverse4_avx2(__m128i v[4], __m128i first, __m128i second) {
     const __m128i in1 = _mm_unpackhi_epi64(first, first), in3 = _mm_unpackhi_epi64(second, second);
     const __m128i sum02 = _mm_add_epi16(first, second), diff02 = _mm_sub_epi16(first, second);
     const __m128i odd1 = _mm_sub_epi16(_mm_srai_epi16(in1, 1), in3),
@@ -111,20 +108,19 @@ static inline void motus_inverse4_avx2(__m128i v[4], __m128i first, __m128i seco
 }
 
 static inline __m128i motus_load4x4_avx2(const uint8_t *p, ptrdiff_t stride) {
-    return _mm_setr_epi32(motus_load32_avx2(p), motus_load32_avx2(p + stride),
-                          motus_load32_avx2(p + 2 * stride), motus_load32_avx2(p + 3 * stride));
+    return _mm_setr_epi32(load32_avx2(p), load32_avx2(p + stride), load32_avx2(p + 2 * stride),
+                          load32_avx2(p + 3 * stride));
 }
 
-static inline void motus_inverse4x4_add_avx2(uint8_t *dst, ptrdiff_t dst_stride,
-                                             const uint8_t *pred, ptrdiff_t pred_stride,
-                                             const int16_t coef[16]) {
+static inline void inverse4x4_add_avx2(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *pred,
+                                       ptrdiff_t pred_stride, const int16_t coef[16]) {
     __m128i rows01 = _mm_loadu_si128((const __m128i *)coef),
             rows23 = _mm_loadu_si128((const __m128i *)(coef + 8)), v[4];
     __m128i t0 = _mm_unpacklo_epi16(rows01, rows23), t1 = _mm_unpackhi_epi16(rows01, rows23);
-    motus_inverse4_avx2(v, _mm_unpacklo_epi16(t0, t1), _mm_unpackhi_epi16(t0, t1)); // columns
+    inverse4_avx2(v, _mm_unpacklo_epi16(t0, t1), _mm_unpackhi_epi16(t0, t1)); // columns
     t0 = _mm_unpacklo_epi16(v[0], v[1]);
     t1 = _mm_unpacklo_epi16(v[2], v[3]);
-    motus_inverse4_avx2(v, _mm_unpacklo_epi32(t0, t1), _mm_unpackhi_epi32(t0, t1)); // rows
+    inverse4_avx2(v, _mm_unpacklo_epi32(t0, t1), _mm_unpackhi_epi32(t0, t1)); // rows
     __m128i half = _mm_set1_epi16(32);
     rows01 = _mm_srai_epi16(_mm_add_epi16(_mm_unpacklo_epi64(v[0], v[1]), half), 6);
     rows23 = _mm_srai_epi16(_mm_add_epi16(_mm_unpacklo_epi64(v[2], v[3]), half), 6);
@@ -138,7 +134,7 @@ static inline void motus_inverse4x4_add_avx2(uint8_t *dst, ptrdiff_t dst_stride,
 
 // Equals motus_dequant_zigzag. Each half of a block has one level of the other half in zigzag
 // order: the 13th of all in row 1, the fourth in row 2.
-static inline void motus_dequant_zigzag_avx2(int16_t coef[16], const int16_t zigzag[16], int qp) {
+static inline void dequant_zigzag_avx2(int16_t coef[16], const int16_t zigzag[16], int qp) {
     const int s0 = motus_dequant_scale(qp % 6, 0), s1 = motus_dequant_scale(qp % 6, 1),
               s2 = motus_dequant_scale(qp % 6, 2);
     const __m256i scale = _mm256_set1_epi64x((int64_t)s2 << 48 | (int64_t)s0 << 32 | s2 << 16 | s0),

@@ -15,7 +15,7 @@
 MOTUS_HD void motus_forward_luma(int16_t coef[16][16], const uint8_t *src, ptrdiff_t src_stride,
                                  const uint8_t pred[256]) {
 #ifdef DCT_DCT_AVX2_H
-    motus_forward16x16_avx2(coef, src, src_stride, pred, 16);
+    forward16x16_avx2(coef, src, src_stride, pred, 16);
 #else
     for (int blk = motus_lane(); blk < 16; blk += MOTUS_LANES) {
         int x = 4 * (blk & 3), y = 4 * (blk >> 2);
@@ -29,7 +29,7 @@ MOTUS_HD void motus_forward_luma(int16_t coef[16][16], const uint8_t *src, ptrdi
 MOTUS_HD void motus_forward_chroma(int16_t coef[4][16], const uint8_t *src, ptrdiff_t src_stride,
                                    const uint8_t pred[64]) {
 #ifdef DCT_DCT_AVX2_H
-    motus_forward8x8_avx2(coef, src, src_stride, pred, 8);
+    forward8x8_avx2(coef, src, src_stride, pred, 8);
 #else
     for (int blk = motus_lane(); blk < 4; blk += MOTUS_LANES) {
         int x = 4 * (blk & 1), y = 4 * (blk >> 1);
@@ -42,7 +42,7 @@ MOTUS_HD void motus_forward_chroma(int16_t coef[4][16], const uint8_t *src, ptrd
 // Scales levels in zigzag order to coefficients in raster order.
 MOTUS_HD void motus_dequant_zigzag(int16_t coef[16], const int16_t zigzag[16], int qp) {
 #ifdef DCT_DCT_AVX2_H
-    motus_dequant_zigzag_avx2(coef, zigzag, qp);
+    dequant_zigzag_avx2(coef, zigzag, qp);
 #else
     int rem = qp % 6, per = qp / 6;
     for (int i = 0; i < 16; i++) {
@@ -55,7 +55,7 @@ MOTUS_HD void motus_dequant_zigzag(int16_t coef[16], const int16_t zigzag[16], i
 // Adds the inverse transform of coef to the 4x4 samples at `at`.
 MOTUS_HD void motus_inverse4x4_in_place(uint8_t *at, ptrdiff_t stride, const int16_t coef[16]) {
 #ifdef DCT_DCT_AVX2_H
-    motus_inverse4x4_add_avx2(at, stride, at, stride, coef);
+    inverse4x4_add_avx2(at, stride, at, stride, coef);
 #else
     motus_inverse4x4_add(at, stride, at, stride, coef);
 #endif
@@ -67,7 +67,7 @@ MOTUS_HD void motus_inverse4x4_in_place(uint8_t *at, ptrdiff_t stride, const int
 static inline void motus_forward_block(int16_t coef[16], const uint8_t *src, ptrdiff_t src_stride,
                                        const uint8_t *pred, ptrdiff_t pred_stride) {
 #ifdef DCT_DCT_AVX2_H
-    motus_forward4x4_avx2(coef, src, src_stride, pred, pred_stride);
+    forward4x4_avx2(coef, src, src_stride, pred, pred_stride);
 #else
     motus_forward4x4(coef, src, src_stride, pred, pred_stride);
 #endif

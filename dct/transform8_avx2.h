@@ -9,11 +9,11 @@
 
 typedef int32_t MotusInt32x8 __attribute__((vector_size(32)));
 
-static inline MotusInt32x8 motus_load8_avx2(const uint8_t *p) {
+static inline MotusInt32x8 load8_avx2(const uint8_t *p) {
     return (MotusInt32x8)_mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)p));
 }
 
-static inline void motus_transpose8_avx2(MotusInt32x8 v[8]) {
+static inline void transpose8_avx2(MotusInt32x8 v[8]) {
     __m256i t[8], u[8];
     for (int i = 0; i < 4; i++) {
         t[2 * i] = _mm256_unpacklo_epi32((__m256i)v[2 * i], (__m256i)v[2 * i + 1]);
@@ -31,7 +31,7 @@ static inline void motus_transpose8_avx2(MotusInt32x8 v[8]) {
 }
 
 // Equals motus_forward8 over v[0..7] in every lane.
-static inline void motus_forward8_avx2(MotusInt32x8 v[8]) {
+static inline void forward8_avx2(MotusInt32x8 v[8]) {
     MotusInt32x8 sum[4], diff[4];
     for (int i = 0; i < 4; i++) {
         sum[i] = v[i] + v[7 - i];
@@ -58,16 +58,16 @@ static inline void motus_forward_block8_avx2(int coef[64], const uint8_t *src, p
                                              const uint8_t *pred, ptrdiff_t pred_stride) {
     MotusInt32x8 v[8];
     for (int y = 0; y < 8; y++)
-        v[y] = motus_load8_avx2(src + y * src_stride) - motus_load8_avx2(pred + y * pred_stride);
+        v[y] = load8_avx2(src + y * src_stride) - load8_avx2(pred + y * pred_stride);
     for (int pass = 0; pass < 2; pass++) {
-        motus_transpose8_avx2(v);
-        motus_forward8_avx2(v);
+        transpose8_avx2(v);
+        forward8_avx2(v);
     }
     for (int y = 0; y < 8; y++) _mm256_storeu_si256((__m256i *)(coef + 8 * y), (__m256i)v[y]);
 }
 
 // Equals motus_inverse8 over v[0..7] in every lane.
-static inline void motus_inverse8_avx2(MotusInt32x8 v[8]) {
+static inline void inverse8_avx2(MotusInt32x8 v[8]) {
     const MotusInt32x8 a0 = v[0] + v[4], a2 = v[0] - v[4], a4 = (v[2] >> 1) - v[6],
                        a6 = v[2] + (v[6] >> 1);
     const MotusInt32x8 a1 = v[5] - v[3] - (v[7] + (v[7] >> 1)),
@@ -93,11 +93,11 @@ static inline void motus_add_block8_avx2(uint8_t *at, ptrdiff_t stride, const in
     for (int i = 0; i < 8; i++)
         v[i] = (MotusInt32x8)_mm256_loadu_si256((const __m256i *)(coef + 8 * i));
     for (int pass = 0; pass < 2; pass++) {
-        motus_transpose8_avx2(v);
-        motus_inverse8_avx2(v);
+        transpose8_avx2(v);
+        inverse8_avx2(v);
     }
     for (int y = 0; y < 8; y++) {
-        const __m256i sum = (__m256i)(((v[y] + 32) >> 6) + motus_load8_avx2(at + y * stride));
+        const __m256i sum = (__m256i)(((v[y] + 32) >> 6) + load8_avx2(at + y * stride));
         const __m128i words =
             _mm_packs_epi32(_mm256_castsi256_si128(sum), _mm256_extracti128_si256(sum, 1));
         _mm_storel_epi64((__m128i *)(at + y * stride), _mm_packus_epi16(words, words));

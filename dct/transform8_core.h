@@ -78,7 +78,7 @@ MOTUS_HD void motus_forward8(int *v, int step) {
     v[7 * step] = (odd0 >> 2) - odd3;
 }
 
-MOTUS_HD void motus_transpose8x8(int to[64], const int from[64]) {
+MOTUS_HD void transpose8x8(int to[64], const int from[64]) {
     for (int i = 0; i < 64; i++) to[i] = from[8 * (i & 7) + (i >> 3)];
 }
 
@@ -90,9 +90,9 @@ MOTUS_HD void motus_forward8x8(int coef[64], const uint8_t *src, ptrdiff_t src_s
     for (int y = 0; y < 8; y++)
         for (int x = 0; x < 8; x++)
             coef[8 * y + x] = src[y * src_stride + x] - pred[y * pred_stride + x];
-    motus_transpose8x8(turned, coef);
+    transpose8x8(turned, coef);
     for (int x = 0; x < 8; x++) motus_forward8(turned + x, 8);
-    motus_transpose8x8(coef, turned);
+    transpose8x8(coef, turned);
     for (int x = 0; x < 8; x++) motus_forward8(coef + x, 8);
 }
 
@@ -119,9 +119,9 @@ MOTUS_HD void motus_inverse8(int *v, int step) {
 // Adds the inverse transform of coef to the 8x8 samples at `at`, rounded and clipped.
 MOTUS_HD void motus_inverse8x8_add(uint8_t *at, ptrdiff_t stride, int coef[64]) {
     int turned[64];
-    motus_transpose8x8(turned, coef);
+    transpose8x8(turned, coef);
     for (int x = 0; x < 8; x++) motus_inverse8(turned + x, 8);
-    motus_transpose8x8(coef, turned);
+    transpose8x8(coef, turned);
     for (int x = 0; x < 8; x++) motus_inverse8(coef + x, 8);
     for (int y = 0; y < 8; y++)
         for (int x = 0; x < 8; x++)

@@ -158,7 +158,8 @@ static MotusStatus planned(MotusEncoder *enc, MotusStatus status) {
 static MotusStatus end(MotusEncoder *enc) {
     begin_sending(enc);
     atomic_store(&enc->at_end, 1);
-    if (enc->planner) return planned(enc, motus_planner_end(enc->planner, &enc->lost));
+    if (enc->planner)
+        return planned(enc, motus_planner_sent(enc->planner, MOTUS_OK, 1, &enc->lost));
     motus_gop_coders_end(enc->coders);
     return MOTUS_OK;
 }
@@ -197,7 +198,7 @@ static MotusStatus send(MotusEncoder *enc, const MotusFrameSource *source,
         enc->change.wanted = enc->wants_idr = 0;
         enc->number++;
     }
-    if (enc->planner) status = motus_planner_sent(enc->planner, sent, &enc->lost);
+    if (enc->planner) status = motus_planner_sent(enc->planner, sent, 0, &enc->lost);
     return sent ? sent : planned(enc, status);
 }
 
@@ -215,7 +216,10 @@ MotusStatus motus_encoder_next_segment(MotusEncoder *enc, int64_t first_picture,
                              ? motus_planner_next_segment(enc->planner, first_picture, &enc->error)
                              : MOTUS_OK;
     if (status) return status;
-    motus_gop_coders_next_segment(enc->coders, first_gop);
+    pthread_mutex_lock(&enc->coders->lock);
+    enc->coders->idr_pic_id = (uint32_t)first_gop;
+    pthread_mutex_unlock(&enc->coders->lock);
+    enc->coders->begins = 1;
     enc->number = first_picture;
     enc->at_end = 0;
     return MOTUS_OK;
@@ -244,7 +248,9 @@ MotusStatus motus_encoder_reference_lost(MotusEncoder *enc, int64_t number) {
     if (!enc) return MOTUS_ERR_ARGUMENT;
     if (enc->at_end) return MOTUS_ERR_STATE;
     begin_sending(enc);
-    const int kept = motus_gop_coders_reference_lost(enc->coders, number);
+    pthread_mutex_lock(&enc->coders->lock);
+    const int kept = motus_mini_gop_reference_lost(&enc->coders->mini_gop, number);
+    pthread_mutex_unlock(&enc->coders->lock);
     if (kept < 0)
         return motus_fail(&enc->error, MOTUS_ERR_ARGUMENT, "picture %lld has not been coded",
                           (long long)number);
@@ -302,7 +308,9 @@ MotusStatus motus_encoder_send_image_device(MotusEncoder *enc, const MotusImage 
     MotusStatus status = check_image(enc, image);
     if (!status) status = motus_image_cuda_locate(image, &device, &enc->error);
     if (status) return status;
-    if (motus_gop_coders_take_image(enc->coders, enc->look, device))
+    if (enc->coders->n_executors == 1 && enc->coders->executor[0].device == device &&
+        enc->stream.config.stream_only &&
+        (!enc->look || motus_gop_coders_type_later(enc->coders, enc->look))) // read in its slot
         return send(enc, &source, params);
     status = motus_image_cuda_take(&enc->image.cuda, image, device, colour, stream, &source.frame,
                                    &enc->error);
@@ -319,13 +327,13 @@ MotusStatus motus_encoder_receive(MotusEncoder *enc, MotusPacket **packet, int t
     *packet = NULL;
     if (!enc) return MOTUS_ERR_ARGUMENT;
     MotusError error = {0};
-    MotusStatus status = motus_gop_coders_receive(enc->coders, packet, timeout_ms, &error);
+    MotusStatus status =
+        motus_gop_coders_receive(enc->coders, enc->at_end, packet, timeout_ms, &error);
     if (status < 0) {
         enc->received = error;
         note_call(enc, &enc->receiver);
     }
-    return status == MOTUS_AGAIN && enc->at_end && motus_gop_coders_empty(enc->coders) ? MOTUS_END
-                                                                                       : status;
+    return status;
 }
 
 // ---- What is known ------------------------------------------------------------------------------
@@ -359,7 +367,8 @@ void motus_encoder_close(MotusEncoder **out) {
     motus_planner_close(&(*out)->planner);
     motus_lookahead_close(&(*out)->look);
     motus_gop_coders_close(&(*out)->coders);
-    motus_image_intake_close(&(*out)->image);
+    motus_frame_unref(&(*out)->image.host);
+    motus_image_cuda_close(&(*out)->image.cuda);
     motus_stream_close(&(*out)->stream);
     pthread_mutex_destroy(&(*out)->lock);
     motus_free(*out);

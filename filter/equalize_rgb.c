@@ -10,31 +10,29 @@
 #include "motus/upload.h"
 #include "yuv/usable.h"
 
-// An RGB24 picture and its three planes, one behind the other; strides are multiples of 16 bytes.
-typedef struct RgbPlanes {
-    MotusPlane rgb, plane[3];
-} RgbPlanes;
+enum { RGB, PLANES, WORK = PLANES + 3 }; // an RGB24 picture and its three planes
 
-// Cuts `memory` (NULL: to learn the size only) into them; returns the bytes that they take.
-static size_t place_planes(RgbPlanes *p, void *memory, int width, int height) {
-    MotusPlane *const planes[4] = {&p->rgb, &p->plane[0], &p->plane[1], &p->plane[2]};
+// Cuts `memory` (NULL: to learn the size only) into the picture and its planes, one behind the
+// other; strides are multiples of 16 bytes. Returns the bytes that they take.
+static size_t place_planes(MotusPlane work[WORK], void *memory, int width, int height) {
     size_t size = 0;
-    for (int k = 0; k < 4; k++) {
-        int w = k ? width : 3 * width, stride = (w + 15) / 16 * 16;
-        *planes[k] = (MotusPlane){memory ? (uint8_t *)memory + size : NULL, stride, w, height};
+    for (int k = 0; k < WORK; k++) {
+        int w = k == RGB ? 3 * width : width, stride = (w + 15) / 16 * 16;
+        work[k] = (MotusPlane){memory ? (uint8_t *)memory + size : NULL, stride, w, height};
         size += (size_t)stride * (size_t)height;
     }
     return size;
 }
 
-// Describes the planes as an image. Returns the colours that it is converted with.
-static MotusColour describe(MotusImage *image, const RgbPlanes *p, int matrix_709, int full_range) {
-    const void *const data[3] = {p->plane[0].data, p->plane[1].data, p->plane[2].data};
-    const ptrdiff_t stride[3] = {p->plane[0].stride, p->plane[1].stride, p->plane[2].stride};
+// Describes three planes as an image. Returns the colours that it is converted with.
+static MotusColour describe(MotusImage *image, const MotusPlane plane[3], int matrix_709,
+                            int full_range) {
+    const void *const data[3] = {plane[0].data, plane[1].data, plane[2].data};
+    const ptrdiff_t stride[3] = {plane[0].stride, plane[1].stride, plane[2].stride};
     MotusColour colour = MOTUS_COLOUR_BT709;
     if (!matrix_709) colour = (MotusColour)MOTUS_COLOUR_BT601;
     colour.full_range = full_range != 0;
-    motus_image_describe(image, MOTUS_IMAGE_RGB_PLANES, p->plane[0].width, p->plane[0].height, data,
+    motus_image_describe(image, MOTUS_IMAGE_RGB_PLANES, plane[0].width, plane[0].height, data,
                          stride);
     return colour;
 }
@@ -43,7 +41,7 @@ struct MotusRgbEqualizer {
     MotusEqualizer *channel[3];
     int matrix_709, full_range;
     uint8_t *memory;
-    RgbPlanes work; // in `memory`
+    MotusPlane work[WORK]; // in `memory`
 };
 
 MotusStatus motus_rgb_equalizer_open(MotusRgbEqualizer **equalizer,
@@ -58,9 +56,9 @@ MotusStatus motus_rgb_equalizer_open(MotusRgbEqualizer **equalizer,
     for (int k = 0; !status && k < 3; k++)
         status = motus_equalizer_open(&e->channel[k], config, width, height);
     if (!status) { // the size is a good one from here on
-        e->memory = motus_alloc(place_planes(&e->work, NULL, width, height), 1);
+        e->memory = motus_alloc(place_planes(e->work, NULL, width, height), 1);
         if (!e->memory) status = MOTUS_ERR_MEMORY;
-        place_planes(&e->work, e->memory, width, height);
+        place_planes(e->work, e->memory, width, height);
     }
     if (status)
         motus_rgb_equalizer_close(&e);
@@ -72,13 +70,13 @@ MotusStatus motus_rgb_equalizer_open(MotusRgbEqualizer **equalizer,
 MotusStatus motus_rgb_equalizer_run(MotusRgbEqualizer *e, MotusFrame *dst, const MotusFrame *src,
                                     const MotusExec *exec) {
     if (!e || !motus_frames_usable(dst, src)) return MOTUS_ERR_ARGUMENT;
-    MotusPlane *rgb = &e->work.rgb, *plane = e->work.plane;
+    MotusPlane *rgb = &e->work[RGB], *plane = e->work + PLANES;
     MotusStatus status = motus_frame_to_rgb24(rgb, src, e->matrix_709, e->full_range, exec);
     if (!status) status = motus_rgb24_split(plane, rgb, exec);
     for (int k = 0; !status && k < 3; k++)
         status = motus_equalizer_run(e->channel[k], &plane[k], &plane[k], exec);
     MotusImage image;
-    const MotusColour colour = describe(&image, &e->work, e->matrix_709, e->full_range);
+    const MotusColour colour = describe(&image, plane, e->matrix_709, e->full_range);
     return status ? status : motus_image_convert(dst, &image, &colour, exec);
 }
 
@@ -96,7 +94,7 @@ struct MotusCudaRgbEqualizer {
     MotusCudaEqualizer *channel[3];
     int matrix_709, full_range;
     void *memory; // of the device
-    RgbPlanes work;
+    MotusPlane work[WORK];
 };
 
 MotusStatus motus_cuda_rgb_equalizer_open(MotusCudaRgbEqualizer **equalizer,
@@ -112,12 +110,12 @@ MotusStatus motus_cuda_rgb_equalizer_open(MotusCudaRgbEqualizer **equalizer,
     for (int k = 0; !status && k < 3; k++)
         status = motus_cuda_equalizer_open(&e->channel[k], config, width, height, error);
     if (!status)
-        status = motus_cuda_alloc(&e->memory, place_planes(&e->work, NULL, width, height), error);
+        status = motus_cuda_alloc(&e->memory, place_planes(e->work, NULL, width, height), error);
     if (status) {
         motus_cuda_rgb_equalizer_close(&e);
         return status;
     }
-    place_planes(&e->work, e->memory, width, height);
+    place_planes(e->work, e->memory, width, height);
     *equalizer = e;
     return MOTUS_OK;
 }
@@ -129,14 +127,14 @@ MotusStatus motus_cuda_rgb_equalizer_run(MotusCudaRgbEqualizer *e, const MotusFr
     if (!motus_frame_aligned(dst) || !motus_frame_aligned(src))
         return motus_fail(error, MOTUS_ERR_ARGUMENT,
                           "equalization: planes missing, or not aligned to 16 bytes");
-    const MotusPlane *rgb = &e->work.rgb, *plane = e->work.plane;
+    const MotusPlane *rgb = &e->work[RGB], *plane = e->work + PLANES;
     MotusStatus status =
         motus_cuda_frame_to_rgb24(rgb, src, e->matrix_709, e->full_range, stream, error);
     if (!status) status = motus_cuda_rgb24_split(plane, rgb, stream, error);
     for (int k = 0; !status && k < 3; k++)
         status = motus_cuda_equalizer_run(e->channel[k], &plane[k], &plane[k], stream, error);
     MotusImage image;
-    const MotusColour colour = describe(&image, &e->work, e->matrix_709, e->full_range);
+    const MotusColour colour = describe(&image, plane, e->matrix_709, e->full_range);
     return status ? status : motus_cuda_image_convert(dst, &image, &colour, stream, error);
 }
 

@@ -17,9 +17,10 @@ typedef struct MotusMeOps {
     MotusStatus (*open)(void **state, const MotusMeConfig *config, int device, MotusError *error);
     void (*close)(void *state); // blocks until pending work is done; accepts NULL
 
-    // Starts a request; planes[i] are those of the i-th target's reference.
+    // Starts a request. planes[i] are those of the i-th target's reference; keep: those to fill
+    // from the picture, NULL: none; keep_half: with half-sample planes.
     MotusStatus (*request)(void *state, const MotusMeRequest *request, void *const planes[],
-                           MotusError *error);
+                           void *keep, int keep_half, MotusError *error);
     // Completes the oldest request. MOTUS_AGAIN: not done within timeout_ms (negative: blocks).
     // NULL: request() has completed it.
     MotusStatus (*finish)(void *state, const MotusMeRequest *request, int timeout_ms,
@@ -31,8 +32,10 @@ typedef struct MotusMeOps {
 
     MotusStatus (*planes_alloc)(void **planes, const MotusMeConfig *config, int device,
                                 MotusError *error);
+    // wait: blocks until the planes are complete, unless `stream` makes a plane in device memory.
     MotusStatus (*planes_fill)(void *planes, void *state, const MotusPlane *luma,
-                               MotusMemory memory, int with_half, void *stream, MotusError *error);
+                               MotusMemory memory, int with_half, void *stream, int wait,
+                               MotusError *error);
     void (*planes_free)(void *planes); // accepts NULL
     // Predicts a block as motus_ref_luma_block does; NULL: planes are in device memory.
     const uint8_t *(*block)(const void *planes, int x, int y, MotusMv mv, int width, int height,

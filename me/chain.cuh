@@ -60,23 +60,21 @@ static inline MotusStatus motus_chain_copy(const MotusChain *chain, void *to, co
                             what, error);
 }
 
-// Copies the caller's plane to *whole, padded to whole MBs. `upload`: as large as *whole, used for
-// a plane in host memory.
+// Copies the caller's plane to *whole, padded to whole MBs.
 static inline MotusStatus motus_chain_copy_padded(const MotusChain *chain, const MotusPlane *whole,
-                                                  uint8_t *upload, const MotusPlane *plane,
-                                                  MotusMemory memory, MotusError *error) {
-    const MotusPlane uploaded = {upload, whole->stride, plane->width, plane->height};
-    MotusStatus status = MOTUS_OK;
-    if (memory == MOTUS_MEMORY_HOST)
-        status = motus_cuda_check(cudaMemcpy2DAsync(upload, (size_t)uploaded.stride, plane->data,
-                                                    (size_t)plane->stride, (size_t)plane->width,
-                                                    (size_t)plane->height, cudaMemcpyHostToDevice,
-                                                    chain->stream),
-                                  "upload", error);
+                                                  const MotusPlane *plane, MotusMemory memory,
+                                                  MotusError *error) {
+    if (memory == MOTUS_MEMORY_DEVICE)
+        return motus_planes_copy_padded_cuda(whole, plane, 1, chain->stream, error);
+    const MotusPlane planes[3] = {*whole};
+    MotusStatus status = motus_cuda_check(
+        cudaMemcpy2DAsync(whole->data, (size_t)whole->stride, plane->data, (size_t)plane->stride,
+                          (size_t)plane->width, (size_t)plane->height, cudaMemcpyHostToDevice,
+                          chain->stream),
+        "upload", error);
     return status ? status
-                  : motus_planes_copy_padded_cuda(whole,
-                                                  memory == MOTUS_MEMORY_HOST ? &uploaded : plane,
-                                                  1, chain->stream, error);
+                  : motus_planes_pad_cuda(planes, 0, 1, plane->width, plane->height, chain->stream,
+                                          error);
 }
 
 #endif

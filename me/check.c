@@ -138,6 +138,13 @@ MotusStatus motus_me_check_request(const MotusMe *me, const MotusMeRequest *r, M
         MotusError cause;
         status = check_target(me, &r->target[i], r->hints_memory, &cause);
         if (status) motus_fail(error, status, "target[%d].%s", i, cause.text);
+        if (!status && r->keep && r->target[i].reference == r->keep)
+            REFUSE("keep is target[%d].reference, must be another one", i);
+    }
+    if (!status && r->keep) {
+        MotusError cause;
+        status = motus_me_check_reference(me, r->keep, 0, &cause);
+        if (status) motus_fail(error, status, "keep: %s", cause.text);
     }
     if (!status && r->event && me->backend != MOTUS_BACKEND_CUDA)
         status = motus_fail(error, MOTUS_ERR_UNSUPPORTED, "event needs the CUDA backend");

@@ -9,11 +9,19 @@
 extern "C" {
 #endif
 
-// Copies a result of n_mb MBs with `entry` bytes for each: [MOTUS_BLOCKS][n_mb], of which the
-// blocks of `modes`, on up to `threads` threads; with modes 0 [n_mb]. mask: of the modes wanted per
-// MB, 0 leaves the MB out; NULL: all.
-void motus_result_store(void *to, const void *from, size_t entry, uint32_t modes,
-                        const uint8_t *mask, int n_mb, int threads);
+// A result to copy, with `entry` bytes for each block of each MB, [MOTUS_BLOCKS][n_mb], or for each
+// MB, [n_mb].
+typedef struct MotusResultCopy {
+    void *to;
+    const void *from;
+    size_t entry;
+    int by_block;
+} MotusResultCopy;
+
+// Copies n results of n_mb MBs, of those by block the blocks of `modes`, on up to `threads`
+// threads. mask: of the modes wanted per MB, 0 leaves the MB out; NULL: all.
+void motus_results_store(const MotusResultCopy *result, int n, uint32_t modes, const uint8_t *mask,
+                         int n_mb, int threads);
 
 #ifdef __cplusplus
 }

@@ -66,6 +66,9 @@ static void drop_oldest(MotusMe *me) {
         atomic_fetch_sub(&reference->readers, 1);
         motus_me_reference_unref(&reference);
     }
+    MotusMeReference *kept = r->keep;
+    if (kept) atomic_fetch_sub(&kept->readers, 1);
+    motus_me_reference_unref(&kept);
 }
 
 void motus_me_close(MotusMe **me) {
@@ -138,9 +141,9 @@ MotusStatus motus_me_reference_fill(MotusMeReference *r, MotusMe *me, const Motu
     if (status) return status;
     if (atomic_load(&r->readers))
         return motus_fail(&me->refused, MOTUS_ERR_STATE,
-                          "a pending request searches the reference");
+                          "a pending request searches or keeps the reference");
     status =
-        r->ops->planes_fill(r->planes, me->state, luma, memory, r->has_half, stream, &me->error);
+        r->ops->planes_fill(r->planes, me->state, luma, memory, r->has_half, stream, 1, &me->error);
     if (!status) r->filled = 1;
     return status;
 }
@@ -194,15 +197,18 @@ MotusMeRequest motus_me_request_default(const MotusPlane *cur, const MotusMeTarg
                             .n_targets = n_targets};
 }
 
-MotusStatus motus_me_request(MotusMe *me, const MotusMeRequest *request) {
-    MotusStatus status = begin_call(me);
-    if (!status) status = motus_me_check_request(me, request, &me->refused);
-    if (status) return status;
-    if (me->submitted - me->received == MOTUS_ME_IN_FLIGHT) return MOTUS_AGAIN;
+// Starts a request whose arguments are good.
+static MotusStatus start(MotusMe *me, const MotusMeRequest *request) {
     void *planes[MOTUS_ME_MAX_TARGETS];
+    MotusMeReference *keep = request->keep;
     for (int i = 0; i < request->n_targets; i++) planes[i] = request->target[i].reference->planes;
-    status = me->ops->request(me->state, request, planes, &me->error);
+    const MotusStatus status = me->ops->request(
+        me->state, request, planes, keep ? keep->planes : NULL, keep && keep->has_half, &me->error);
     if (status) return status;
+    if (keep) {
+        keep->filled = 1;
+        atomic_fetch_add(&motus_me_reference_ref(keep)->readers, 1);
+    }
     const uint64_t at = me->submitted++ % MOTUS_ME_IN_FLIGHT;
     me->pending[at].request = *request;
     me->pending[at].request.target = me->pending[at].target;
@@ -211,6 +217,17 @@ MotusStatus motus_me_request(MotusMe *me, const MotusMeRequest *request) {
         atomic_fetch_add(&motus_me_reference_ref(request->target[i].reference)->readers, 1);
     }
     return MOTUS_OK;
+}
+
+MotusStatus motus_me_request(MotusMe *me, const MotusMeRequest *request) {
+    MotusStatus status = begin_call(me);
+    if (!status) status = motus_me_check_request(me, request, &me->refused);
+    if (status) return status;
+    if (me->submitted - me->received == MOTUS_ME_IN_FLIGHT) return MOTUS_AGAIN;
+    if (request->keep && atomic_load(&request->keep->readers))
+        return motus_fail(&me->refused, MOTUS_ERR_STATE,
+                          "keep: a pending request searches or keeps the reference");
+    return start(me, request);
 }
 
 // The request stays pending if the device failed or it is not ready.
@@ -237,7 +254,6 @@ MotusStatus motus_me_search(MotusMe *me, const MotusPlane *cur, const MotusPlane
     if (me->submitted != me->received)
         return motus_fail(&me->refused, MOTUS_ERR_STATE, "requests are pending");
     if (!me->own) status = motus_me_reference_alloc(&me->own, me);
-    if (!status) status = motus_me_reference_fill(me->own, me, ref, MOTUS_MEMORY_HOST, NULL);
     if (status) return status;
     const MotusMeTarget target = {.reference = me->own,
                                   .hints = hints,
@@ -245,6 +261,11 @@ MotusStatus motus_me_search(MotusMe *me, const MotusPlane *cur, const MotusPlane
                                   .sad = field->sad[0],
                                   .cost = field->cost[0]};
     const MotusMeRequest request = motus_me_request_default(cur, &target, 1);
-    status = motus_me_request(me, &request);
+    me->own->filled = 1;
+    status = motus_me_check_request(me, &request, &me->refused);
+    if (!status)
+        status = me->ops->planes_fill(me->own->planes, me->state, ref, MOTUS_MEMORY_HOST,
+                                      me->own->has_half, NULL, 0, &me->error);
+    if (!status) status = start(me, &request);
     return status ? status : motus_me_wait(me, NULL, -1);
 }

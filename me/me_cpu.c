@@ -204,12 +204,19 @@ static void close_state(void *state) {
     motus_me_cpu_close(&cpu);
 }
 
-static MotusStatus request(void *state, const MotusMeRequest *r, void *const planes[],
-                           MotusError *error) {
+static MotusStatus request(void *state, const MotusMeRequest *r, void *const planes[], void *keep,
+                           int keep_half, MotusError *error) {
     (void)error;
+    const MotusMeCpu *cpu = state;
     assert(r->memory == MOTUS_MEMORY_HOST && r->hints_memory == MOTUS_MEMORY_HOST &&
            r->results_memory == MOTUS_MEMORY_HOST && !r->event);
-    run(state, r, whole_mbs(state, r->cur), planes);
+    if (keep) { // has the picture in whole MBs
+        MotusRefLuma *luma = keep;
+        motus_ref_luma_build(luma, r->cur, keep_half, motus_threads_ready(cpu->threads));
+        run(cpu, r, &(MotusPlane){luma->plane[0], luma->stride, luma->width, luma->height}, planes);
+    } else {
+        run(cpu, r, whole_mbs(cpu, r->cur), planes);
+    }
     return MOTUS_OK;
 }
 
@@ -244,8 +251,9 @@ static void planes_free(void *planes) {
 }
 
 static MotusStatus planes_fill(void *planes, void *state, const MotusPlane *luma,
-                               MotusMemory memory, int with_half, void *stream, MotusError *error) {
-    (void)stream, (void)error;
+                               MotusMemory memory, int with_half, void *stream, int wait,
+                               MotusError *error) {
+    (void)stream, (void)wait, (void)error;
     const MotusMeCpu *cpu = state;
     (void)memory; // the host's
     motus_ref_luma_build(planes, luma, with_half, motus_threads_ready(cpu->threads));

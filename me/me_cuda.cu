@@ -21,7 +21,6 @@ struct MeCuda {
     MotusChain chain;
     uint8_t *memory; // holds all below
     MotusPlane cur;  // whole MBs
-    uint8_t *upload;
     MotusMv *previous, *centre;
     void *scratch;
 };
@@ -52,11 +51,12 @@ MotusStatus open_state(void **state, const MotusMeConfig *config, int device, Mo
     return status;
 }
 
-MotusStatus request(void *state, const MotusMeRequest *r, void *const planes[], MotusError *error) {
+MotusStatus request(void *state, const MotusMeRequest *r, void *const planes[], void *keep, int,
+                    MotusError *error) {
     MeCuda *m = (MeCuda *)state;
     MotusOnDevice on(m->device);
     return motus_request_cuda_submit(m->requests, r, (const MotusReferenceCuda *const *)planes,
-                                     error);
+                                     (MotusReferenceCuda *)keep, error);
 }
 
 MotusStatus finish(void *state, const MotusMeRequest *r, int timeout_ms, MotusError *error) {
@@ -70,7 +70,7 @@ MotusStatus finish(void *state, const MotusMeRequest *r, int timeout_ms, MotusEr
 MotusStatus open_centres(MeCuda *m, MotusError *error) {
     const size_t bytes = (size_t)m->width * m->height + 64, mvs = bytes / 256 * sizeof(MotusMv);
     size_t end = 0;
-    size_t cur = motus_slot_reserve(&end, bytes), upload = motus_slot_reserve(&end, bytes);
+    size_t cur = motus_slot_reserve(&end, bytes);
     size_t previous = motus_slot_reserve(&end, mvs), centre = motus_slot_reserve(&end, mvs);
     size_t scratch = motus_slot_reserve(&end, motus_centres_cuda_bytes(m->width, m->height));
     MotusStatus status = motus_chain_open(&m->chain, error);
@@ -81,7 +81,6 @@ MotusStatus open_centres(MeCuda *m, MotusError *error) {
                                   "device memory", error);
     if (status) return status;
     m->cur = MotusPlane{m->memory + cur, m->width, m->width, m->height};
-    m->upload = m->memory + upload;
     m->previous = (MotusMv *)(m->memory + previous);
     m->centre = (MotusMv *)(m->memory + centre);
     m->scratch = m->memory + scratch;
@@ -103,8 +102,7 @@ MotusStatus centres(void *state, const MotusMeCentres *wanted, const void *plane
         status = motus_cuda_check(cudaStreamWaitEvent(chain->stream, reference->ready, 0), "wait",
                                   error);
     if (!status)
-        status =
-            motus_chain_copy_padded(chain, &m->cur, m->upload, wanted->cur, wanted->memory, error);
+        status = motus_chain_copy_padded(chain, &m->cur, wanted->cur, wanted->memory, error);
     if (!status && on_host && wanted->previous)
         status =
             motus_chain_copy(chain, m->previous, wanted->previous, bytes, "upload of MVs", error);
@@ -147,9 +145,9 @@ MotusStatus planes_alloc(void **planes, const MotusMeConfig *c, int device, Motu
     *planes = r;
     if (!r) return MOTUS_ERR_MEMORY;
     const size_t stride = ((size_t)c->width + 15) & ~(size_t)15;
-    size_t end = 0, luma = motus_slot_reserve(&end, motus_ref_luma_bytes(c->width, c->height)),
-           upload = motus_slot_reserve(&end, stride * c->height + 32);
     r->device = device, r->has_half = c->subpel != MOTUS_SUBPEL_FULL;
+    size_t end = 0, luma = motus_slot_reserve(&end, motus_ref_luma_bytes(c->width, c->height)),
+           upload = motus_slot_reserve(&end, r->has_half ? stride * c->height + 32 : 0);
     MotusStatus status = motus_cuda_check(
         cudaStreamCreateWithFlags(&r->stream, cudaStreamNonBlocking), "stream", error);
     if (!status)
@@ -173,29 +171,15 @@ MotusStatus planes_alloc(void **planes, const MotusMeConfig *c, int device, Motu
     return MOTUS_OK;
 }
 
-// Returns immediately if `luma` is device memory made on `stream`, else blocks until the planes are
-// complete.
+// Returns immediately if `luma` is device memory made on `stream`, or `wait` is 0.
 MotusStatus planes_fill(void *planes, void *, const MotusPlane *luma, MotusMemory memory, int,
-                        void *stream, MotusError *error) {
+                        void *stream, int wait, MotusError *error) {
     MotusReferenceCuda *r = (MotusReferenceCuda *)planes;
     MotusOnDevice on(r->device);
     const bool asynchronous = memory == MOTUS_MEMORY_DEVICE && stream;
-    const bool in_place =
-        memory == MOTUS_MEMORY_DEVICE && !(((uintptr_t)luma->data | (uintptr_t)luma->stride) & 15);
     cudaStream_t s = asynchronous ? (cudaStream_t)stream : r->stream;
-    const MotusPlane *from = in_place ? luma : &r->upload;
-    // The previous fill may be on another stream.
-    MotusStatus status = motus_cuda_check(cudaStreamWaitEvent(s, r->ready, 0), "wait", error);
-    if (!status && !in_place)
-        status =
-            motus_cuda_check(cudaMemcpy2DAsync(r->upload.data, (size_t)r->upload.stride, luma->data,
-                                               (size_t)luma->stride, (size_t)luma->width,
-                                               (size_t)luma->height, cudaMemcpyDefault, s),
-                             "upload of a reference", error);
-    if (!status)
-        status = motus_cuda_check(motus_ref_luma_cuda_build(&r->luma, from, s), "reference", error);
-    if (!status) status = motus_cuda_check(cudaEventRecord(r->ready, s), "record", error);
-    if (!status && !asynchronous)
+    MotusStatus status = motus_reference_cuda_fill(r, luma, memory, s, error);
+    if (!status && !asynchronous && wait)
         status = motus_cuda_check(cudaStreamSynchronize(s), "reference", error);
     return status;
 }
@@ -204,3 +188,24 @@ MotusStatus planes_fill(void *planes, void *, const MotusPlane *luma, MotusMemor
 
 const MotusMeOps motus_me_ops_cuda = {open_state,   close_state, request,     finish, centres,
                                       planes_alloc, planes_fill, planes_free, NULL};
+
+MotusStatus motus_reference_cuda_fill(MotusReferenceCuda *r, const MotusPlane *luma,
+                                      MotusMemory memory, cudaStream_t s, MotusError *error) {
+    const bool in_place = r->has_half && memory == MOTUS_MEMORY_DEVICE &&
+                          !(((uintptr_t)luma->data | (uintptr_t)luma->stride) & 15);
+    const MotusPlane full = {r->luma.plane[0], r->luma.stride, luma->width, luma->height},
+                     *from = in_place ? luma : &r->upload, *to = r->has_half ? from : &full;
+    // The previous fill may be on another stream.
+    MotusStatus status = motus_cuda_check(cudaStreamWaitEvent(s, r->ready, 0), "wait", error);
+    if (!status && !in_place)
+        status = motus_cuda_check(cudaMemcpy2DAsync(to->data, (size_t)to->stride, luma->data,
+                                                    (size_t)luma->stride, (size_t)luma->width,
+                                                    (size_t)luma->height, cudaMemcpyDefault, s),
+                                  "upload of a reference", error);
+    if (!status)
+        status = motus_cuda_check(
+            r->has_half ? motus_ref_luma_cuda_build(&r->luma, from, s)
+                        : motus_ref_luma_cuda_border(&r->luma, luma->width, luma->height, s),
+            "reference", error);
+    return status ? status : motus_cuda_check(cudaEventRecord(r->ready, s), "record", error);
+}

@@ -19,17 +19,17 @@ extern "C" {
 
 namespace {
 
-// Results of a target in the order of MotusMeTarget: where it has the pointer, bytes of an entry,
-// an entry per block or per MB.
-enum { MV, SAD, SATD, COST, SKIP_SAD, SKIP_SATD, ZERO_SAD, RESULTS };
+// Results of a target: where it has the pointer, bytes of an entry, an entry per block or per MB.
+// Those of a field come first: they go to the host in one copy if all blocks are wanted.
+enum { MV, SAD, COST, SATD, SKIP_SAD, SKIP_SATD, ZERO_SAD, RESULTS };
 struct Result {
     size_t member, entry;
     bool by_block;
 };
 constexpr Result results[RESULTS] = {{offsetof(MotusMeTarget, mv), sizeof(MotusMv), true},
                                      {offsetof(MotusMeTarget, sad), 2, true},
-                                     {offsetof(MotusMeTarget, satd), 4, true},
                                      {offsetof(MotusMeTarget, cost), 4, true},
+                                     {offsetof(MotusMeTarget, satd), 4, true},
                                      {offsetof(MotusMeTarget, skip_sad), 2, false},
                                      {offsetof(MotusMeTarget, skip_satd), 4, false},
                                      {offsetof(MotusMeTarget, zero_sad), 2, false}};
@@ -43,7 +43,7 @@ void *wanted_of(const MotusMeTarget &t, int k) {
 
 // Offsets in a slot's device memory; from `results` on there is a pinned copy.
 struct Layout {
-    size_t cur, upload, modes, wanted, results, mask, stats, end;
+    size_t cur, modes, wanted, results, mask, stats, end;
     size_t centre, predictor, lambda, skip, hints_step; // target 0's; bytes to the next target's
     size_t found[RESULTS], found_step;                  // the same
 };
@@ -76,7 +76,6 @@ Layout lay_out(const MotusRequestCuda *q, int n_targets) {
     size_t n = (size_t)q->n_mb, plane = (size_t)q->width * q->height + 64, end = 0, first;
     Layout l;
     l.cur = motus_slot_reserve(&end, plane);
-    l.upload = motus_slot_reserve(&end, plane);
     l.modes = motus_slot_reserve(&end, n);
     l.wanted = motus_slot_reserve(&end, n * sizeof(uint64_t));
     first = end;
@@ -274,30 +273,38 @@ MotusStatus download(const Job &j) {
     for (size_t b = 0; b < MOTUS_BLOCKS; b++)
         if (j.q->config.modes >> motus_blocks[b].mode & 1) blocks = b + 1;
     MotusStatus status = MOTUS_OK;
-    if (j.mask) status = j.copy(host + l.mask, j.s->device + l.mask, j.n(), "download");
-    if (!status && j.r->stats)
-        status =
-            j.copy(host + l.stats, j.s->device + l.stats, j.n() * sizeof(MotusMbStats), "download");
+    size_t from = 0, end = 0; // wanted, and not copied yet
+    auto add = [&](size_t at, size_t bytes) {
+        if (at - end >= 256) { // more than what motus_slot_reserve rounds up
+            if (!status && end)
+                status = j.copy(host + from, j.s->device + from, end - from, "download");
+            from = at;
+        }
+        end = at + bytes;
+    };
+    if (j.mask) add(l.mask, j.n());
+    if (j.r->stats) add(l.stats, j.n() * sizeof(MotusMbStats));
     for (int i = 0; i < j.r->n_targets; i++)
-        for (int k = 0; k < RESULTS && !status; k++)
+        for (int k = 0; k < RESULTS; k++)
             if (wanted_of(j.r->target[i], k))
-                status = j.copy(host + (j.found(k, i) - j.s->device), j.found(k, i),
-                                j.n() * results[k].entry * (results[k].by_block ? blocks : 1),
-                                "download");
+                add((size_t)(j.found(k, i) - j.s->device),
+                    j.n() * results[k].entry * (results[k].by_block ? blocks : 1));
+    if (!status && end) status = j.copy(host + from, j.s->device + from, end - from, "download");
     return status;
 }
 
 void store(const MotusRequestCuda *q, const Slot *s, const MotusMeRequest *r) {
     const Layout &l = s->layout;
     const uint8_t *host = s->host - l.results, *mask = s->masked ? host + l.mask : NULL;
-    if (r->stats)
-        motus_result_store(r->stats, host + l.stats, sizeof *r->stats, 0, mask, q->n_mb, 1);
+    MotusResultCopy copy[1 + RESULTS * MOTUS_ME_MAX_TARGETS];
+    int n = 0;
+    if (r->stats) copy[n++] = {r->stats, host + l.stats, sizeof *r->stats, 0};
     for (int i = 0; i < r->n_targets; i++)
         for (int k = 0; k < RESULTS; k++)
             if (void *to = wanted_of(r->target[i], k))
-                motus_result_store(to, host + l.found[k] + l.found_step * (size_t)i,
-                                   results[k].entry, results[k].by_block ? q->config.modes : 0,
-                                   mask, q->n_mb, q->threads);
+                copy[n++] = {to, host + l.found[k] + l.found_step * (size_t)i, results[k].entry,
+                             results[k].by_block};
+    motus_results_store(copy, n, q->config.modes, mask, q->n_mb, q->threads);
 }
 
 } // namespace
@@ -337,7 +344,7 @@ void motus_request_cuda_close(MotusRequestCuda **requests) {
 
 MotusStatus motus_request_cuda_submit(MotusRequestCuda *q, const MotusMeRequest *r,
                                       const MotusReferenceCuda *const *reference,
-                                      MotusError *error) {
+                                      MotusReferenceCuda *keep, MotusError *error) {
     Slot *s = &q->slot[q->submitted % MOTUS_ME_IN_FLIGHT];
     const bool to_host = r->results_memory == MOTUS_MEMORY_HOST;
     MotusStatus status = prepare_slot(q, s, r->n_targets, to_host, error);
@@ -345,9 +352,13 @@ MotusStatus motus_request_cuda_submit(MotusRequestCuda *q, const MotusMeRequest 
     Job j = {q,    s,         r,    {s->device + s->layout.cur, q->width, q->width, q->height},
              NULL, {NULL, 0}, error};
     status = motus_chain_begin(&s->chain, r->stream, error);
-    if (!status)
-        status = motus_chain_copy_padded(&s->chain, &j.cur, s->device + s->layout.upload, r->cur,
-                                         r->memory, error);
+    if (keep) { // has the picture in whole MBs
+        j.cur.data = keep->luma.plane[0], j.cur.stride = keep->luma.stride;
+        if (!status)
+            status = motus_reference_cuda_fill(keep, r->cur, r->memory, s->chain.stream, error);
+    } else if (!status) {
+        status = motus_chain_copy_padded(&s->chain, &j.cur, r->cur, r->memory, error);
+    }
     if (!status) status = mask_and_describe(j);
     for (int i = 0; i < r->n_targets && !status; i++) {
         status = j.check(cudaStreamWaitEvent(s->chain.stream, reference[i]->ready, 0), "wait");

@@ -7,7 +7,7 @@
 #include "yuv/usable.h"
 
 static void round_row(uint8_t *restrict dst, const float *restrict src, int n) {
-    for (int i = 0; i < n; i++) dst[i] = motus_unit_to_u8(src[i]);
+    for (int i = 0; i < n; i++) dst[i] = unit_to_u8(src[i]);
 }
 
 #include "yuv/image_tmpl.h"
@@ -15,7 +15,7 @@ static void round_row(uint8_t *restrict dst, const float *restrict src, int n) {
 static void luma(uint8_t *restrict y, const MotusRgbRow *restrict rgb, int n,
                  const MotusYuvMatrix *matrix) {
     const MotusYuvMatrix m = *matrix;
-    for (int i = 0; i < n; i++) y[i] = motus_rgb_to_y(rgb->c[0][i], rgb->c[1][i], rgb->c[2][i], &m);
+    for (int i = 0; i < n; i++) y[i] = rgb_to_y(rgb->c[0][i], rgb->c[1][i], rgb->c[2][i], &m);
 }
 
 static void chroma(uint8_t *restrict cb, uint8_t *restrict cr, const MotusRgbRow *restrict rgb,
@@ -26,8 +26,8 @@ static void chroma(uint8_t *restrict cb, uint8_t *restrict cr, const MotusRgbRow
         for (int i = 0; i < n / 2; i++)
             sum[k][i] = (uint16_t)(rgb[0].c[k][2 * i] + rgb[0].c[k][2 * i + 1] +
                                    rgb[1].c[k][2 * i] + rgb[1].c[k][2 * i + 1]);
-    for (int i = 0; i < n / 2; i++) cb[i] = motus_rgb4_to_cb(sum[0][i], sum[1][i], sum[2][i], &m);
-    for (int i = 0; i < n / 2; i++) cr[i] = motus_rgb4_to_cr(sum[0][i], sum[1][i], sum[2][i], &m);
+    for (int i = 0; i < n / 2; i++) cb[i] = rgb4_to_cb(sum[0][i], sum[1][i], sum[2][i], &m);
+    for (int i = 0; i < n / 2; i++) cr[i] = rgb4_to_cr(sum[0][i], sum[1][i], sum[2][i], &m);
 }
 
 const MotusImageOps motus_image_ops_c = {bytes, floats, luma, chroma, gather};

@@ -25,7 +25,7 @@ struct Source {
 
 template <bool FLOAT> __device__ int component(const Source &src, int k, int x, int y) {
     const char *at = src.data[k] + y * src.row[k] + x * src.pixel[k];
-    return FLOAT ? motus_unit_to_u8(*(const float *)at) : *(const uint8_t *)at;
+    return FLOAT ? unit_to_u8(*(const float *)at) : *(const uint8_t *)at;
 }
 
 template <bool FLOAT> __global__ void rgb_to_yuv(Planes dst, Source src, MotusYuvMatrix m) {
@@ -37,11 +37,11 @@ template <bool FLOAT> __global__ void rgb_to_yuv(Planes dst, Source src, MotusYu
         int px = min(2 * x + (k & 1), width - 1), py = min(2 * y + (k >> 1), height - 1);
         int r = component<FLOAT>(src, 0, px, py), g = component<FLOAT>(src, 1, px, py),
             b = component<FLOAT>(src, 2, px, py);
-        dst.plane[0].data[py * dst.plane[0].stride + px] = motus_rgb_to_y(r, g, b, &m);
+        dst.plane[0].data[py * dst.plane[0].stride + px] = rgb_to_y(r, g, b, &m);
         sum[0] += r, sum[1] += g, sum[2] += b;
     }
-    dst.plane[1].data[y * dst.plane[1].stride + x] = motus_rgb4_to_cb(sum[0], sum[1], sum[2], &m);
-    dst.plane[2].data[y * dst.plane[2].stride + x] = motus_rgb4_to_cr(sum[0], sum[1], sum[2], &m);
+    dst.plane[1].data[y * dst.plane[1].stride + x] = rgb4_to_cb(sum[0], sum[1], sum[2], &m);
+    dst.plane[2].data[y * dst.plane[2].stride + x] = rgb4_to_cr(sum[0], sum[1], sum[2], &m);
 }
 
 // Grid z: the plane. Thread: one sample.

@@ -7,7 +7,7 @@
 
 #include "yuv/image.h"
 
-// Equals motus_unit_to_u8 of eight floats, in 32 bits. The maximum of NaN and 0 is the second
+// Equals unit_to_u8 of eight floats, in 32 bits. The maximum of NaN and 0 is the second
 // operand; the conversion rounds ties to even.
 static inline __m256i round_8(const float *src) {
     __m256 unit = _mm256_min_ps(_mm256_max_ps(_mm256_loadu_ps(src), _mm256_setzero_ps()),
@@ -25,7 +25,7 @@ static void round_row(uint8_t *dst, const float *src, int n) {
         _mm256_storeu_si256((__m256i *)(void *)(dst + i),
                             _mm256_permutevar8x32_epi32(_mm256_packus_epi16(low, high), order));
     }
-    for (; i < n; i++) dst[i] = motus_unit_to_u8(src[i]);
+    for (; i < n; i++) dst[i] = unit_to_u8(src[i]);
 }
 
 #include "yuv/image_tmpl.h"

@@ -61,7 +61,6 @@ static void floats(MotusRgbRow *dst, const char *const src[3], const ptrdiff_t p
             round_row(dst->c[k], (const float *)(const void *)src[k], n);
         else
             for (int i = 0; i < n; i++)
-                dst->c[k][i] =
-                    motus_unit_to_u8(*(const float *)(const void *)(src[k] + i * pixel[k]));
+                dst->c[k][i] = unit_to_u8(*(const float *)(const void *)(src[k] + i * pixel[k]));
     }
 }

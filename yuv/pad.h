@@ -36,7 +36,7 @@ MotusStatus motus_planes_copy_padded_cuda(const MotusPlane *dst, const MotusPlan
                                           void *stream, MotusError *error);
 
 // Pads n planes in device memory, from `first` on, that already hold those of a frame of width x
-// height luma samples, both even.
+// height luma samples, both even unless only luma is padded.
 MotusStatus motus_planes_pad_cuda(const MotusPlane planes[3], int first, int n, int width,
                                   int height, void *stream, MotusError *error);
 

@@ -20,21 +20,21 @@ MOTUS_HD void motus_yuv_to_rgb(int *r, int *g, int *b, int y, int cb, int cr,
     *b = motus_clip_u8((luma + m->bu * u) >> 13);
 }
 
-MOTUS_HD uint8_t motus_rgb_to_y(int r, int g, int b, const MotusYuvMatrix *m) {
+MOTUS_HD uint8_t rgb_to_y(int r, int g, int b, const MotusYuvMatrix *m) {
     return motus_clip_u8(m->y_low + ((m->yr * r + m->yg * g + m->yb * b + 4096) >> 13));
 }
 
 // Chroma of the sum of 4 pixels, r, g, b up to 1020.
-MOTUS_HD uint8_t motus_rgb4_to_cb(int r, int g, int b, const MotusYuvMatrix *m) {
+MOTUS_HD uint8_t rgb4_to_cb(int r, int g, int b, const MotusYuvMatrix *m) {
     return motus_clip_u8(128 + ((m->ur * r + m->ug * g + m->ub * b + 16384) >> 15));
 }
-MOTUS_HD uint8_t motus_rgb4_to_cr(int r, int g, int b, const MotusYuvMatrix *m) {
+MOTUS_HD uint8_t rgb4_to_cr(int r, int g, int b, const MotusYuvMatrix *m) {
     return motus_clip_u8(128 + ((m->vr * r + m->vg * g + m->vb * b + 16384) >> 15));
 }
 
 // Converts x of 0..1 to a byte: clipped, times 255 in single precision, rounded, ties to even. NaN
 // becomes 0: each comparison falls to the other operand.
-MOTUS_HD uint8_t motus_unit_to_u8(float x) {
+MOTUS_HD uint8_t unit_to_u8(float x) {
     float unit = motus_float_min(motus_float_max(x, 0.0f), 1.0f);
 #ifdef __CUDA_ARCH__
     float scaled = __fmul_rn(unit, 255.0f); // not fused with the addition that rounds

@@ -35,6 +35,15 @@ void motus_bits_append(MotusBits *bits, const uint8_t *from, size_t n) {
     if (n) motus_bits_put(bits, (int)n, (uint32_t)*from >> (8 - n));
 }
 
+size_t motus_write_zero_words(uint8_t *dst, const MotusBinCounts *counts, size_t bytes, int n_mb) {
+    static const uint8_t zero_word[3] = {0, 0, 3};
+    uint64_t bins = counts->others;
+    for (int i = 0; i < MOTUS_BIN_COUNTS; i++) bins += counts->bin[i];
+    const size_t n = motus_cabac_zero_words(bins, bytes, n_mb);
+    for (size_t i = 0; i < n; i++) memcpy(dst + 3 * i, zero_word, sizeof zero_word);
+    return 3 * n;
+}
+
 // ---- NAL units in the byte stream format (7.3.1, 7.4.1.1, Annex B) ------------------------------
 
 size_t motus_nal_bound(size_t size) { return 4 + 1 + size + size / 2 + 1; }

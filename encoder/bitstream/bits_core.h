@@ -59,6 +59,15 @@ static inline __device__ void motus_bits_finish(MotusBits *bits) {
 
 #endif
 
+enum { MOTUS_BIN_COUNTS = 1024 }; // contexts (cabac_core.h), zeros then ones
+
+// Bins that CABAC coded, by context: [c] zeros, [c + MOTUS_BIN_COUNTS / 2] ones; and those without
+// a context.
+typedef struct MotusBinCounts {
+    uint32_t bin[MOTUS_BIN_COUNTS];
+    uint32_t others;
+} MotusBinCounts;
+
 // ---- Host ---------------------------------------------------------------------------------------
 
 #ifdef __cplusplus
@@ -94,6 +103,10 @@ enum {
 size_t motus_nal_write(uint8_t *dst, int nal_ref_idc, int nal_unit_type, const uint8_t *rbsp,
                        size_t size);
 size_t motus_nal_bound(size_t size);
+
+// Appends cabac_zero_words behind a picture's last slice, each with its emulation prevention byte.
+// bytes, n_mb: of motus_cabac_zero_words. Returns the bytes written.
+size_t motus_write_zero_words(uint8_t *dst, const MotusBinCounts *bins, size_t bytes, int n_mb);
 
 #ifdef __cplusplus
 }
@@ -137,15 +150,6 @@ MOTUS_HD void motus_bits_se(MotusBits *bits, int32_t value) {
 }
 
 // ---- cabac_zero_words ---------------------------------------------------------------------------
-
-enum { MOTUS_BIN_COUNTS = 1024 }; // contexts (cabac_core.h), zeros then ones
-
-// Bins that CABAC coded, by context: [c] zeros, [c + MOTUS_BIN_COUNTS / 2] ones; and those without
-// a context.
-typedef struct MotusBinCounts {
-    uint32_t bin[MOTUS_BIN_COUNTS];
-    uint32_t others;
-} MotusBinCounts;
 
 // Returns the number of cabac_zero_words that a picture needs (7.4.2.10): its bins, the bytes of
 // its slices' NAL units, its MBs.

@@ -166,9 +166,8 @@ static MotusStatus make_packet(MotusGopCoder *coder, MotusPendingPicture *p,
     const MotusPicturePlan *plan = p->plan;
     MotusStatus status =
         motus_packet_make(&p->packet, stream, &p->params, coded, (size_t)plan->filler_bytes);
-    if (!status && coded->recon) status = motus_packet_add_recon(p->packet, coded, p->visible);
-    if (!status && coded->field)
-        status = motus_packet_add_field(p->packet, stream, &p->params, coded->field);
+    if (!status)
+        status = motus_packet_add_results(p->packet, stream, &p->params, coded, p->visible);
     if (!status && !coded->nal)
         status = motus_packet_store(p->packet, stream, &p->params, coded, coder->coders->ops,
                                     coder->coder, error);

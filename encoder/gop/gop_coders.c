@@ -202,32 +202,11 @@ MotusStatus motus_gop_coders_send(MotusGopCoders *coders, MotusPendingPicture *p
     return status;
 }
 
-int motus_gop_coders_take_image(const MotusGopCoders *coders, const MotusLookahead *look,
-                                int device) {
-    return coders->n_executors == 1 && coders->executor[0].device == device &&
-           coders->stream->config.stream_only &&
-           (!look || motus_gop_coders_type_later(coders, look));
-}
-
 void motus_gop_coders_end(MotusGopCoders *coders) {
     pthread_mutex_lock(&coders->lock);
     coders->mini_gop.ended = 1;
     deal(coders);
     pthread_mutex_unlock(&coders->lock);
-}
-
-void motus_gop_coders_next_segment(MotusGopCoders *coders, int64_t first_gop) {
-    pthread_mutex_lock(&coders->lock);
-    coders->idr_pic_id = (uint32_t)first_gop;
-    pthread_mutex_unlock(&coders->lock);
-    coders->begins = 1;
-}
-
-int motus_gop_coders_reference_lost(MotusGopCoders *coders, int64_t number) {
-    pthread_mutex_lock(&coders->lock);
-    const int result = motus_mini_gop_reference_lost(&coders->mini_gop, number);
-    pthread_mutex_unlock(&coders->lock);
-    return result;
 }
 
 // ---- Types and plans ----------------------------------------------------------------------------
@@ -251,29 +230,26 @@ void motus_gop_coders_expect(MotusGopCoders *coders, int more) {
     pthread_mutex_unlock(&coders->lock);
 }
 
-MotusPicturePlan *motus_gop_coders_unplanned(MotusGopCoders *coders) {
+MotusPicturePlan *motus_gop_coders_planned(MotusGopCoders *coders, const MotusPicturePlan *plan) {
     pthread_mutex_lock(&coders->lock);
     MotusPendingPicture *p = coders->unplanned;
-    pthread_mutex_unlock(&coders->lock);
-    return p ? p->plan : NULL;
-}
-
-void motus_gop_coders_planned(MotusGopCoders *coders, const MotusPicturePlan *plan) {
-    pthread_mutex_lock(&coders->lock);
-    MotusPendingPicture *p = coders->unplanned;
-    assert(p && p->plan == plan);
-    coders->unplanned = p->next_plan;
-    if (p->held) {
+    if (plan) {
+        assert(p && p->plan == plan);
+        coders->unplanned = p->next_plan;
+    }
+    if (plan && p->held) {
         p->state = MOTUS_PENDING_READY;
         p->ends_mini_gop = !plan->lookahead.b;
         deal(coders);
-    } else if (p->state == MOTUS_PENDING_PLAN) {
+    } else if (plan && p->state == MOTUS_PENDING_PLAN) {
         motus_pending_advance(&coders->pending, p, MOTUS_PENDING_READY);
         for (int k = 0; k < coders->n; k++)
             if (coders->coder[k].next == p) motus_gop_coder_wake(&coders->coder[k]);
         work_here(coders);
     }
+    p = coders->unplanned;
     pthread_mutex_unlock(&coders->lock);
+    return p ? p->plan : NULL;
 }
 
 // No coder comes to this picture, nor to those behind it. If there is none in the queue yet,
@@ -316,8 +292,8 @@ static void wait_for_first(MotusGopCoders *coders, MotusGopCoder *helped, int ti
     }
 }
 
-MotusStatus motus_gop_coders_receive(MotusGopCoders *coders, MotusPacket **packet, int timeout_ms,
-                                     MotusError *error) {
+MotusStatus motus_gop_coders_receive(MotusGopCoders *coders, int at_end, MotusPacket **packet,
+                                     int timeout_ms, MotusError *error) {
     MotusPendingPicture *taken = NULL;
     MotusStatus status = MOTUS_AGAIN;
     pthread_mutex_lock(&coders->lock);
@@ -339,6 +315,8 @@ MotusStatus motus_gop_coders_receive(MotusGopCoders *coders, MotusPacket **packe
     } else if (!p && coders->mini_gop.first && cause_of_loss(coders)->status) {
         *error = *cause_of_loss(coders);
         status = error->status;
+    } else if (!p && !coders->mini_gop.first && at_end) {
+        status = MOTUS_END;
     }
     pthread_mutex_unlock(&coders->lock);
     if (!taken) return status;
@@ -346,11 +324,4 @@ MotusStatus motus_gop_coders_receive(MotusGopCoders *coders, MotusPacket **packe
     taken->packet = NULL;
     motus_pending_free(taken);
     return MOTUS_OK;
-}
-
-int motus_gop_coders_empty(MotusGopCoders *coders) {
-    pthread_mutex_lock(&coders->lock);
-    int empty = !coders->pending.first && !coders->mini_gop.first;
-    pthread_mutex_unlock(&coders->lock);
-    return empty;
 }

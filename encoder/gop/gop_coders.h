@@ -104,24 +104,12 @@ MotusStatus motus_gop_coders_send(MotusGopCoders *coders, MotusPendingPicture *p
                                   MotusLookahead *look, const MotusFrameSource *source,
                                   MotusError *error);
 
-// True if the source of a picture may be an image on `device`: its frame is read in its slot only.
-int motus_gop_coders_take_image(const MotusGopCoders *coders, const MotusLookahead *look,
-                                int device);
-
 // Ends the stream, or a segment of it: places the frames that are held.
 void motus_gop_coders_end(MotusGopCoders *coders);
 
-// Begins another segment of the stream after the end of one: the next picture is IDR picture number
-// `first_gop` of the stream.
-void motus_gop_coders_next_segment(MotusGopCoders *coders, int64_t first_gop);
-
-// Tells of a loss before the next frame; returns like motus_mini_gop_reference_lost.
-int motus_gop_coders_reference_lost(MotusGopCoders *coders, int64_t number);
-
-// Returns like motus_encoder_receive, and MOTUS_AGAIN if no picture is pending.
-MotusStatus motus_gop_coders_receive(MotusGopCoders *coders, MotusPacket **packet, int timeout_ms,
-                                     MotusError *error);
-int motus_gop_coders_empty(MotusGopCoders *coders); // 1: no picture is pending
+// Returns like motus_encoder_receive. at_end: no frames follow.
+MotusStatus motus_gop_coders_receive(MotusGopCoders *coders, int at_end, MotusPacket **packet,
+                                     int timeout_ms, MotusError *error);
 
 // ---- For the planner ----------------------------------------------------------------------------
 
@@ -136,17 +124,15 @@ void motus_gop_coders_set_type(MotusGopCoders *coders, int idr);
 // receive() blocks instead of returning MOTUS_AGAIN.
 void motus_gop_coders_expect(MotusGopCoders *coders, int more);
 
-// Returns the plan of the oldest frame without one, to be filled in; NULL: there is none. Plans go
-// in display order.
-MotusPicturePlan *motus_gop_coders_unplanned(MotusGopCoders *coders);
+// Releases the oldest frame without a plan for coding, unless a failure of the stream has dropped
+// it meanwhile. plan: that frame's, filled in; NULL: none is released. Returns the plan of the next
+// one, to be filled in; NULL: there is none. Plans go in display order.
+MotusPicturePlan *motus_gop_coders_planned(MotusGopCoders *coders, const MotusPicturePlan *plan);
 
-// Releases that frame for coding, unless a failure of the stream has dropped it meanwhile. Or ends
-// the stream before the first picture without a plan, which gets the error.
-void motus_gop_coders_planned(MotusGopCoders *coders, const MotusPicturePlan *plan);
+// Ends the stream before the first picture without a plan, which gets the error.
 void motus_gop_coders_lose(MotusGopCoders *coders, const MotusError *error);
 
-// ---- One coder (gop_coder.c)
-// ----------------------------------------------------------------------
+// ---- One coder (gop_coder.c) --------------------------------------------------------------------
 
 // Puts the executor's device in front of the error's text if there are several devices.
 void motus_name_device(const MotusGopCoders *coders, const MotusExecutor *executor,

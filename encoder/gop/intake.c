@@ -53,8 +53,3 @@ MotusStatus motus_image_intake_take(MotusImageIntake *in, const MotusImage *imag
     *frame = in->host;
     return motus_image_convert(in->host, image, colour, &alone);
 }
-
-void motus_image_intake_close(MotusImageIntake *in) {
-    motus_frame_unref(&in->host);
-    motus_image_cuda_close(&in->cuda);
-}

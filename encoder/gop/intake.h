@@ -47,7 +47,6 @@ typedef struct MotusImageIntake {
 MotusStatus motus_image_intake_take(MotusImageIntake *intake, const MotusImage *image,
                                     const MotusColour *colour, const MotusFrame **frame,
                                     MotusError *error);
-void motus_image_intake_close(MotusImageIntake *intake); // accepts a zeroed one
 
 // Finds the device that the image lies on, or the current one if each reads it.
 // MOTUS_ERR_ARGUMENT: memory that no device reads, or on several devices.

@@ -105,27 +105,22 @@ static void number_idr(MotusMiniGop *m, MotusPendingPicture *p) {
     p->params.is_reference = 1;
 }
 
-// Fills in the references of a P picture: the last P or IDR picture, then the others, those coded
-// last first. A field of external MVs is of the first one. After a loss the first one is the newest
-// that is not lost. One command of the list puts it there, so that the others end before the newest
-// lost one.
-static void list_p_refs(const MotusMiniGop *m, MotusPictureParams *params) {
+// Fills in the last of n pictures of a mini-GOP. References: the last P or IDR picture, then the
+// others, those coded last first. A field of external MVs is of the first one. After a loss the
+// first one is the newest that is not lost. One command of the list puts it there, so that the
+// others end before the newest lost one.
+static void number_p(MotusMiniGop *m, MotusPictureParams *params, int n) {
     const int most = motus_has_external_field(params) ? 1 : m->references;
     const MotusDpbPicture *newest = motus_dpb_newest(&m->dpb);
     const int32_t first = m->bframes || !newest ? m->shown_p : newest->shown;
+    params->type = MOTUS_SLICE_P;
+    params->shown = m->shown_p + n;
+    params->is_reference = 1;
     params->ref_shown[0] = first;
     params->refs = 1;
     for (int i = 0; i < m->dpb.n && params->refs < most && !m->dpb.picture[i].is_lost; i++)
         if (m->dpb.picture[i].shown != first)
             params->ref_shown[params->refs++] = m->dpb.picture[i].shown;
-}
-
-// The last of n pictures of a mini-GOP.
-static void number_p(MotusMiniGop *m, MotusPendingPicture *p, int n) {
-    p->params.type = MOTUS_SLICE_P;
-    p->params.shown = m->shown_p + n;
-    p->params.is_reference = 1;
-    list_p_refs(m, &p->params);
     m->shown_p += n;
     motus_b_order(m->b, n, m->levels);
     m->n_b = n - 1;
@@ -133,8 +128,8 @@ static void number_p(MotusMiniGop *m, MotusPendingPicture *p, int n) {
 }
 
 // Fills in the references of a B picture: earlier ones and a later one, the nearest first, as lists
-// begin by default.
-static void list_b_refs(const MotusMiniGop *m, MotusPictureParams *params) {
+// begin by default. Chooses its direct mode by them.
+static void list_b_refs(MotusMiniGop *m, MotusPictureParams *params) {
     MotusDpbPicture entry[MOTUS_MAX_REFERENCES];
     const int n = motus_default_list(&m->dpb, MOTUS_SLICE_B, params->shown, 0, entry);
     params->refs = 0;
@@ -142,16 +137,12 @@ static void list_b_refs(const MotusMiniGop *m, MotusPictureParams *params) {
         params->ref_shown[params->refs++] = entry[i].shown;
     motus_default_list(&m->dpb, MOTUS_SLICE_B, params->shown, 1, entry);
     params->ref_shown[params->refs] = entry[0].shown;
-}
-
-// Returns the direct mode of a B picture whose references are listed.
-static MotusDirectMode direct_of(MotusMiniGop *m, const MotusPictureParams *params) {
-    const int32_t first = motus_dpb_find(&m->dpb, params->ref_shown[params->refs])->first;
-    if (m->direct != MOTUS_DIRECT_TEMPORAL) return m->direct;
-    if (m->spatial_references && params->is_reference) return MOTUS_DIRECT_SPATIAL;
+    params->direct = m->direct;
+    if (m->direct != MOTUS_DIRECT_TEMPORAL) return;
+    params->direct = MOTUS_DIRECT_SPATIAL;
+    if (m->spatial_references && params->is_reference) return;
     for (int k = 0; k < params->refs; k++)
-        if (params->ref_shown[k] == first) return MOTUS_DIRECT_TEMPORAL;
-    return MOTUS_DIRECT_SPATIAL;
+        if (params->ref_shown[k] == entry[0].first) params->direct = MOTUS_DIRECT_TEMPORAL;
 }
 
 // Takes the next B picture of the last mini-GOP.
@@ -169,7 +160,6 @@ static MotusPendingPicture *take_b(MotusMiniGop *m) {
     p->params.b_level = place->level;
     p->params.shown = m->shown_p - m->n_b + place->at;
     list_b_refs(m, &p->params);
-    p->params.direct = direct_of(m, &p->params);
     m->b_taken++;
     return p;
 }
@@ -240,7 +230,7 @@ MotusPendingPicture *motus_mini_gop_take(MotusMiniGop *m) {
         if (!n) return NULL;
         add_times(m, p, n);
         p = remove_behind(m, before);
-        number_p(m, p, n);
+        number_p(m, &p->params, n);
         link_plans(m, p);
     }
     p->plan->mini_gop_left = (int)(m->shown_p - p->params.shown);

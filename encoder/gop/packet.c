@@ -82,28 +82,28 @@ MotusStatus motus_packet_store(MotusPacket *packet, const MotusStream *stream,
     return MOTUS_OK;
 }
 
-MotusStatus motus_packet_add_recon(MotusPacket *packet, const MotusCodedPicture *coded,
-                                   const MotusFrame *source) {
-    MotusCodedMv *copy = coded->n_mvs ? motus_alloc(coded->n_mvs, sizeof *copy) : NULL;
-    if (coded->n_mvs && !copy) return MOTUS_ERR_MEMORY;
-    if (copy) memcpy(copy, coded->mvs, coded->n_mvs * sizeof *copy);
-    packet->mvs = copy;
-    packet->n_mvs = coded->n_mvs;
-    packet->recon = motus_frame_ref(coded->recon);
-    packet->source = motus_frame_ref(source);
-    return MOTUS_OK;
-}
-
-MotusStatus motus_packet_add_field(MotusPacket *packet, const MotusStream *stream,
-                                   const MotusPictureParams *params, const MotusField *field) {
+MotusStatus motus_packet_add_results(MotusPacket *packet, const MotusStream *stream,
+                                     const MotusPictureParams *params,
+                                     const MotusCodedPicture *coded, const MotusFrame *source) {
+    if (coded->recon) {
+        MotusCodedMv *copy = coded->n_mvs ? motus_alloc(coded->n_mvs, sizeof *copy) : NULL;
+        if (coded->n_mvs && !copy) return MOTUS_ERR_MEMORY;
+        if (copy) memcpy(copy, coded->mvs, coded->n_mvs * sizeof *copy);
+        packet->mvs = copy;
+        packet->n_mvs = coded->n_mvs;
+        packet->recon = motus_frame_ref(coded->recon);
+        packet->source = motus_frame_ref(source);
+    }
+    const MotusField *field = coded->field;
+    if (!field) return MOTUS_OK;
     const uint32_t modes = motus_picture_effort(stream, params).partitions;
     MotusField *copy;
     MotusStatus status = motus_field_alloc(&copy, stream->config.width, stream->config.height);
     if (status) return status;
-    const int n = field->n_mb;
-    motus_result_store(copy->mv[0], field->mv[0], sizeof *field->mv[0], modes, NULL, n, 1);
-    motus_result_store(copy->sad[0], field->sad[0], sizeof *field->sad[0], modes, NULL, n, 1);
-    motus_result_store(copy->cost[0], field->cost[0], sizeof *field->cost[0], modes, NULL, n, 1);
+    const MotusResultCopy results[] = {{copy->mv[0], field->mv[0], sizeof *field->mv[0], 1},
+                                       {copy->sad[0], field->sad[0], sizeof *field->sad[0], 1},
+                                       {copy->cost[0], field->cost[0], sizeof *field->cost[0], 1}};
+    motus_results_store(results, 3, modes, NULL, field->n_mb, 1);
     packet->field = copy;
     packet->field_modes = modes;
     return MOTUS_OK;

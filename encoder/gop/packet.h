@@ -17,13 +17,11 @@ MotusStatus motus_packet_store(MotusPacket *packet, const MotusStream *stream,
                                const MotusPictureParams *params, const MotusCodedPicture *coded,
                                const MotusExecutorOps *ops, void *coder, MotusError *error);
 
-// Adds references to the reconstruction and the source, and a copy of the MVs. MOTUS_ERR_MEMORY.
-MotusStatus motus_packet_add_recon(MotusPacket *packet, const MotusCodedPicture *coded,
-                                   const MotusFrame *source);
-
-// Adds a copy of a P picture's motion field, whose arrays lie as motus_field_alloc makes them, in
-// the modes that the picture used. MOTUS_ERR_MEMORY.
-MotusStatus motus_packet_add_field(MotusPacket *packet, const MotusStream *stream,
-                                   const MotusPictureParams *params, const MotusField *field);
+// Adds what else coding the picture gave. With coded->recon: references to it and to the source,
+// and a copy of the MVs. With coded->field: a copy of it in the modes that the picture used; its
+// arrays lie as motus_field_alloc makes them. MOTUS_ERR_MEMORY.
+MotusStatus motus_packet_add_results(MotusPacket *packet, const MotusStream *stream,
+                                     const MotusPictureParams *params,
+                                     const MotusCodedPicture *coded, const MotusFrame *source);
 
 #endif

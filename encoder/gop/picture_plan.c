@@ -70,16 +70,6 @@ static void map_qps(MotusPicturePlan *p, const MotusRate *rate, const MotusStrea
     if (any) params->qp_offset = p->map;
 }
 
-// B pictures beside P pictures alone have the ratio's QP. Half of its offset is between a reference
-// and other pictures of its level, and between two levels.
-static int fixed_qp(const MotusEncoderConfig *c, const MotusPictureParams *params) {
-    const int halves = params->b_level + !params->is_reference;
-    if (params->idr) return motus_clip(0, 51, c->qp + c->qp_i_offset);
-    if (params->type == MOTUS_SLICE_P) return c->qp;
-    return motus_clip(
-        0, 51, c->qp + ((halves * motus_ratio_q8(c->pb_ratio) / 2 + MOTUS_QP_UNIT / 2) >> 8));
-}
-
 // ---- Pictures that are coded next ---------------------------------------------------------------
 
 typedef struct FutureList {
@@ -148,7 +138,13 @@ void motus_picture_plan_begin(MotusPicturePlan *p, MotusRate *rate, const MotusS
             p->extra[i] = (int8_t)motus_max(INT8_MIN, p->extra[i] - MOTUS_REFRESH_FINER);
     params->moves = 8 * p->lookahead.cost > 3 * p->lookahead.intra;
     if (c->rate == MOTUS_RATE_QP) {
-        params->qp = fixed_qp(c, params);
+        // B pictures beside P pictures alone have the ratio's QP. Half of its offset is between a
+        // reference and other pictures of its level, and between two levels.
+        const int halves = params->b_level + !params->is_reference,
+                  b_offset = (halves * motus_ratio_q8(c->pb_ratio) / 2 + MOTUS_QP_UNIT / 2) >> 8;
+        params->qp = params->idr                     ? motus_clip(0, 51, c->qp + c->qp_i_offset)
+                     : params->type == MOTUS_SLICE_P ? c->qp
+                                                     : motus_clip(0, 51, c->qp + b_offset);
     } else {
         FutureList list;
         if (params->type == MOTUS_SLICE_B) become_b(p, &s->rate.lookahead, params->is_reference);

@@ -39,12 +39,12 @@ static MotusStatus check_log(const MotusPlanner *p, const MotusLookaheadPlan *pl
 
 // Hands out the plans that the lookahead can make now.
 static MotusStatus hand_out_plans(MotusPlanner *p) {
-    MotusPicturePlan *plan;
+    MotusPicturePlan *plan = motus_gop_coders_planned(p->coders, NULL);
     MotusStatus status = MOTUS_OK;
-    while (!status && (plan = motus_gop_coders_unplanned(p->coders))) {
+    while (!status && plan) {
         status = motus_picture_plan_get(plan, p->look, &p->lost);
         if (!status) status = check_log(p, &plan->lookahead, &p->lost);
-        if (!status) motus_gop_coders_planned(p->coders, plan);
+        if (!status) plan = motus_gop_coders_planned(p->coders, plan);
     }
     return status < 0 ? status : MOTUS_OK;
 }
@@ -136,33 +136,19 @@ void motus_planner_begin(MotusPlanner *p) {
     motus_gop_coders_expect(p->coders, 1);
 }
 
-static void leave_job(MotusPlanner *p, int is_end) {
+MotusStatus motus_planner_sent(MotusPlanner *p, MotusStatus sent, int is_end, MotusError *error) {
+    if (!p->has_thread) {
+        const MotusStatus status = sent ? sent : do_job(p, is_end);
+        if (!sent && status) *error = p->lost;
+        return status;
+    }
+    if (sent || is_end) motus_gop_coders_expect(p->coders, sent ? -1 : 1);
+    if (sent) return sent;
     pthread_mutex_lock(&p->lock);
     p->sent++;
     p->ended = is_end;
     pthread_cond_broadcast(&p->changed);
     pthread_mutex_unlock(&p->lock);
-}
-
-static MotusStatus do_job_here(MotusPlanner *p, int is_end, MotusError *error) {
-    const MotusStatus status = do_job(p, is_end);
-    if (status) *error = p->lost;
-    return status;
-}
-
-MotusStatus motus_planner_sent(MotusPlanner *p, MotusStatus sent, MotusError *error) {
-    if (!p->has_thread) return sent ? sent : do_job_here(p, 0, error);
-    if (sent)
-        motus_gop_coders_expect(p->coders, -1);
-    else
-        leave_job(p, 0);
-    return sent;
-}
-
-MotusStatus motus_planner_end(MotusPlanner *p, MotusError *error) {
-    if (!p->has_thread) return do_job_here(p, 1, error);
-    motus_gop_coders_expect(p->coders, 1);
-    leave_job(p, 1);
     return MOTUS_OK;
 }
 

@@ -16,11 +16,11 @@ void motus_planner_close(MotusPlanner **planner); // drops pending jobs; accepts
 // Called before motus_gop_coders_send. Blocks while the lookahead has as many jobs as it can have.
 void motus_planner_begin(MotusPlanner *planner);
 
-// Called after motus_gop_coders_send, with its status, and at the end of the stream. A picture that
-// cannot be planned ends the stream: with the error of this call if the planner has no thread, else
-// of later calls of motus_gop_coders_*.
-MotusStatus motus_planner_sent(MotusPlanner *planner, MotusStatus sent, MotusError *error);
-MotusStatus motus_planner_end(MotusPlanner *planner, MotusError *error);
+// Called after motus_gop_coders_send, with its status, and at the end of the stream (is_end). A
+// picture that cannot be planned ends the stream: with the error of this call if the planner has no
+// thread, else of later calls of motus_gop_coders_*.
+MotusStatus motus_planner_sent(MotusPlanner *planner, MotusStatus sent, int is_end,
+                               MotusError *error);
 
 // Goes on with another segment of the stream after the end of one.
 MotusStatus motus_planner_next_segment(MotusPlanner *planner, int64_t first_picture,

@@ -80,15 +80,17 @@ MOTUS_HD int motus_walk_level(MotusLevelWalk *walk, int i, int next, int t) {
     return chosen;
 }
 
+// True if the levels are worth their bits and `more` bits.
+MOTUS_HD int walk_pays(const MotusLevelWalk *walk, uint32_t more) {
+    return walk->n &&
+           walk->ssd_drop > (int64_t)((uint64_t)(walk->bits + more) * walk->rate / MOTUS_BIT);
+}
+
 // Returns the result for a 4x4 block with these levels. flag: costs of coded_block_flag.
 MOTUS_HD MotusLevels motus_walked_levels(const MotusLevelWalk *walk, const uint16_t flag[2]) {
     const MotusLevels levels = {walk->n, flag[1] + walk->bits, walk->ssd_drop},
                       none = {0, flag[0], 0};
-    const uint32_t more = (uint32_t)motus_max(0, flag[1] - flag[0]);
-    return walk->n && walk->ssd_drop >
-                          (int64_t)((uint64_t)(walk->bits + more) * walk->rate / MOTUS_BIT)
-               ? levels
-               : none;
+    return walk_pays(walk, (uint32_t)motus_max(0, flag[1] - flag[0])) ? levels : none;
 }
 
 // Returns the costs of coded_block_flag of a 4x4 block. context: in its category.

@@ -7,8 +7,8 @@
 #include "encoder/mb/mv_core.h"
 #include "encoder/picture/cpu_coder.h"
 #include "encoder/picture/external_mvs.h"
-#include "encoder/picture/slice_cut.h"
 #include "encoder/slice/slice.h"
+#include "encoder/slice/slice_cut.h"
 #include "yuv/pad.h"
 
 // ---- Search -------------------------------------------------------------------------------------
@@ -161,18 +161,6 @@ static MotusStatus write_slice(MotusCpuCoder *c, const MotusPictureJob *job, int
     return MOTUS_OK;
 }
 
-// Appends cabac_zero_words, each with its emulation prevention byte, to the last slice.
-static void write_zero_words(MotusCpuCoder *c) {
-    static const uint8_t zero_word[3] = {0, 0, 3};
-    const size_t bytes = c->size - 4 * (size_t)c->n_slices; // without start codes
-    uint64_t bins = c->bins.others;
-    for (int i = 0; i < 2 * MOTUS_SYMBOL_BIN; i++) bins += c->bins.bin[i];
-    for (size_t n = motus_cabac_zero_words(bins, bytes, c->pic.mbs.n_mb); n; n--) {
-        memcpy(c->nal + c->size, zero_word, sizeof zero_word);
-        c->size += sizeof zero_word;
-    }
-}
-
 static MotusStatus write_slices(void *coder, MotusPictureJob *job, int group, MotusError *error) {
     MotusCpuCoder *c = coder;
     const MotusSlices *slices = job->slices;
@@ -197,7 +185,9 @@ static MotusStatus write_slices(void *coder, MotusPictureJob *job, int group, Mo
     for (int k = 0; k < slices->n && !status; k++)
         status = slices->begin ? write_slice(c, job, slices->begin[k], slices->begin[k + 1])
                                : write_slice(c, job, 0, c->pic.mbs.mb_height);
-    if (!status && job->costs) write_zero_words(c);
+    if (!status && job->costs) // start codes do not count
+        c->size += motus_write_zero_words(c->nal + c->size, &c->bins,
+                                          c->size - 4 * (size_t)c->n_slices, c->pic.mbs.n_mb);
     return status;
 }
 

@@ -64,7 +64,7 @@ void motus_equalize_curve(uint8_t curve[256], const uint32_t counts[256]) {
     for (int k = 0; k < 256; k++) total += counts[k];
     for (int k = 0; k < 256; k++) {
         sum += counts[k];
-        curve[k] = total ? motus_curve_value(sum, total) : (uint8_t)k;
+        curve[k] = total ? curve_value(sum, total) : (uint8_t)k;
     }
 }
 
@@ -120,7 +120,7 @@ MotusStatus motus_equalizer_open(MotusEqualizer **equalizer, const MotusEqualize
         motus_equalizer_close(&e);
         return MOTUS_ERR_MEMORY;
     }
-    for (int x = 0; x < width; x++) e->columns[x] = motus_tile_position(x, grid.tile_w, grid.nx);
+    for (int x = 0; x < width; x++) e->columns[x] = tile_position(x, grid.tile_w, grid.nx);
     *equalizer = e;
     return MOTUS_OK;
 }
@@ -156,8 +156,9 @@ static void count_tiles(MotusEqualizer *e, const MotusPlane *src, const MotusExe
     }
 }
 
-// True if smoothing restarts: first picture or scene cut. Keeps the histogram for the next call.
-static int restarts(MotusEqualizer *e) {
+// Computes the curves of all tiles from their counts. Smoothing restarts at the first picture and
+// at scene cuts. Keeps the histogram for the next call.
+static void update_curves(MotusEqualizer *e) {
     uint64_t difference = 0;
     for (int k = 0; k < 256; k++) {
         uint32_t n = 0;
@@ -165,30 +166,24 @@ static int restarts(MotusEqualizer *e) {
         difference += n > e->before[k] ? n - e->before[k] : e->before[k] - n;
         e->before[k] = n;
     }
-    const int restart = !e->started || motus_curve_is_cut(difference, (uint32_t)e->grid.width *
-                                                                          (uint32_t)e->grid.height);
+    const uint32_t samples = (uint32_t)e->grid.width * (uint32_t)e->grid.height;
+    const int restart = !e->started || curve_is_cut(difference, samples);
     e->started = 1;
-    return restart;
-}
-
-// Computes the curves of all tiles from their counts.
-static void update_curves(MotusEqualizer *e) {
-    const int restart = restarts(e);
     for (int t = 0; t < e->grid.nx * e->grid.ny; t++) {
         uint32_t total = 0;
         for (int k = 0; k < 256; k++) total += e->counts[t][k];
-        const uint32_t limit = motus_clip_limit(total, e->config.clip_q8);
+        const uint32_t limit = clip_limit(total, e->config.clip_q8);
         uint32_t excess = 0;
         for (int k = 0; k < 256 && limit; k++)
             excess += e->counts[t][k] > limit ? e->counts[t][k] - limit : 0;
-        const MotusEqualizeClip clip = motus_clip_share(limit, excess);
-        for (int k = 0; k < 256; k++) e->counts[t][k] = motus_clip_bin(e->counts[t][k], k, &clip);
+        const MotusEqualizeClip clip = clip_share(limit, excess);
+        for (int k = 0; k < 256; k++) e->counts[t][k] = clip_bin(e->counts[t][k], k, &clip);
         uint8_t now[256];
         motus_equalize_curve(now, e->counts[t]);
         for (int k = 0; k < 256; k++) {
             e->smooth[t][k] =
-                motus_curve_smooth(e->smooth[t][k], now[k], restart ? 0 : e->config.smooth_q8);
-            e->curves[t][k] = motus_curve_round(e->smooth[t][k]);
+                curve_smooth(e->smooth[t][k], now[k], restart ? 0 : e->config.smooth_q8);
+            e->curves[t][k] = curve_round(e->smooth[t][k]);
         }
     }
 }
@@ -199,7 +194,7 @@ static void map_tiles(const MotusEqualizer *e, MotusPlane *dst, const MotusPlane
     int threads = motus_exec_threads(exec);
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int y = 0; y < g->height; y++) {
-        MotusTilePosition row = motus_tile_position(y, g->tile_h, g->ny);
+        MotusTilePosition row = tile_position(y, g->tile_h, g->ny);
         const uint8_t(*top)[256] = (const uint8_t(*)[256])e->curves + row.a * g->nx;
         const uint8_t(*bottom)[256] = (const uint8_t(*)[256])e->curves + row.b * g->nx;
         const uint8_t *in = src->data + y * src->stride;

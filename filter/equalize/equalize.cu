@@ -97,9 +97,8 @@ __global__ void __launch_bounds__(MAP_THREADS)
     int bin = threadIdx.x;
     uint32_t n = __ldcg(&state.counts[turn.now][bin]);
     int restart = restarts(turn, n, __ldcg(&state.counts[turn.before][bin]), samples, scratch);
-    curve[bin] =
-        next_value(state, turn, 1, 0, bin, motus_curve_value(running_sum(n, scratch), samples),
-                   restart, blockIdx.x == 0);
+    curve[bin] = next_value(state, turn, 1, 0, bin, curve_value(running_sum(n, scratch), samples),
+                            restart, blockIdx.x == 0);
     if (blockIdx.x == 0) state.counts[turn.next][bin] = 0;
     __syncthreads(); // the curve is complete
 #pragma unroll
@@ -120,9 +119,9 @@ static MotusStatus upload_weights(const MotusCudaEqualizer *e, int columns, Motu
     uint32_t *weights = (uint32_t *)motus_alloc((size_t)(columns + g->height), sizeof *weights);
     if (!weights) return motus_fail(error, MOTUS_ERR_MEMORY, "equalizer: out of memory");
     for (int x = 0; x < columns; x++)
-        weights[x] = 1024 + 65535u * motus_tile_position(x, g->tile_w, g->nx).weight;
+        weights[x] = 1024 + 65535u * tile_position(x, g->tile_w, g->nx).weight;
     for (int y = 0; y < g->height; y++)
-        weights[columns + y] = 16u * motus_tile_position(y, g->tile_h, g->ny).weight;
+        weights[columns + y] = 16u * tile_position(y, g->tile_h, g->ny).weight;
     MotusStatus status =
         motus_cuda_check(cudaMemcpy(e->column_weights, weights, 4 * (size_t)(columns + g->height),
                                     cudaMemcpyHostToDevice),

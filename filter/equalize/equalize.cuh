@@ -102,18 +102,18 @@ __device__ int restarts(const Turn &turn, uint32_t total_now, uint32_t total_bef
     if (!turn.smooth_q8) return 0;
     uint32_t difference =
         total_now > total_before ? total_now - total_before : total_before - total_now;
-    return motus_curve_is_cut(block_sum(difference, shared), samples); // at most 2 * samples < 2^30
+    return curve_is_cut(block_sum(difference, shared), samples); // at most 2 * samples < 2^30
 }
 
 // Returns the curve's value of this thread's bin. keeps: stores it in the state.
 __device__ uint8_t next_value(const State &state, const Turn &turn, int tiles, int tile, int bin,
                               uint8_t now, int restart, int keeps) {
     uint16_t before = state.smooth[turn.smooth_before * tiles + tile][bin];
-    uint16_t smooth = motus_curve_smooth(before, now, restart ? 0 : turn.smooth_q8);
+    uint16_t smooth = curve_smooth(before, now, restart ? 0 : turn.smooth_q8);
     if (keeps)
         state.smooth[turn.smooth_now * tiles + tile][bin] = smooth,
-                                               state.curves[tile][bin] = motus_curve_round(smooth);
-    return motus_curve_round(smooth);
+                                               state.curves[tile][bin] = curve_round(smooth);
+    return curve_round(smooth);
 }
 
 } // namespace

@@ -21,7 +21,7 @@ typedef struct MotusTilePosition {
 } MotusTilePosition;
 
 // size: of a tile; n: number of tiles.
-static inline MotusTilePosition motus_tile_position(int position, int size, int n) {
+static inline MotusTilePosition tile_position(int position, int size, int n) {
     // p >= -size: the only negative quotient is -1.
     const int p = 2 * position - size, whole = p < 0 ? -1 : p / (2 * size);
     const int rest = p - whole * 2 * size;

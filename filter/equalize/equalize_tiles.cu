@@ -115,16 +115,16 @@ __global__ void __launch_bounds__(CURVE_THREADS)
                 plane_before += state.counts[turn.before * tiles + t][bin];
     int restart = restarts(turn, plane_now, plane_before,
                            (uint32_t)grid.width * (uint32_t)grid.height, scratch);
-    uint32_t total = block_sum(n, scratch), limit = motus_clip_limit(total, clip_q8);
+    uint32_t total = block_sum(n, scratch), limit = clip_limit(total, clip_q8);
     uint32_t excess = block_sum(limit && n > limit ? n - limit : 0, scratch);
-    MotusEqualizeClip clip = motus_clip_share(limit, excess);
-    uint32_t sum = running_sum(motus_clip_bin(n, bin, &clip), scratch);
-    next_value(state, turn, tiles, tile, bin, motus_curve_value(sum, total), restart, 1);
+    MotusEqualizeClip clip = clip_share(limit, excess);
+    uint32_t sum = running_sum(clip_bin(n, bin, &clip), scratch);
+    next_value(state, turn, tiles, tile, bin, curve_value(sum, total), restart, 1);
     state.counts[turn.next * tiles + tile][bin] = 0;
 }
 
 // Finds the columns or rows [from, to) between the same two tile centres: stretch k of n + 1 along
-// an axis. motus_tile_position changes tiles where 2 * position reaches an odd multiple of size.
+// an axis. tile_position changes tiles where 2 * position reaches an odd multiple of size.
 __device__ void cell_range(int *from, int *to, int k, int size, int length) {
     *from = k ? min(((2 * k - 1) * size + 1) / 2, length) : 0;
     *to = min(((2 * k + 1) * size + 1) / 2, length);

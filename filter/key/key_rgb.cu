@@ -45,16 +45,15 @@ __device__ __forceinline__ void key_pixels(uint32_t front[3], const uint32_t bac
                     d = as_float(high) - as_float(low);
         uint32_t weight = 0;
         if (SOFT) {
-            const float hue =
-                motus_key_hue_distance(r, g, b, as_float(high), as_float(low), 1, &key);
-            const float sat = motus_key_sat_distance(d, motus_key_sat_factor(top, &key), &key);
-            weight = (uint32_t)motus_key_weight(
-                motus_key_steps(fmaxf(fmaxf(hue, sat), motus_key_value_distance(top, &key))), &key);
+            const float hue = key_hue_distance(r, g, b, as_float(high), as_float(low), 1, &key);
+            const float sat = key_sat_distance(d, key_sat_factor(top, &key), &key);
+            weight = (uint32_t)key_weight(
+                motus_key_steps(fmaxf(fmaxf(hue, sat), key_value_distance(top, &key))), &key);
         } else { // negative: foreground
-            const float hue = motus_key_hue_margin(g - r, g - b, &key.rgb);
-            signs[p] = __float_as_int(motus_key_grey_margin(hue, d, &key)) |
-                       __float_as_int(motus_key_sat_margin(top, d, &key)) |
-                       __float_as_int(motus_key_value_margin(top, &key));
+            const float hue = key_hue_margin(g - r, g - b, &key.rgb);
+            signs[p] = __float_as_int(motus_float_max(hue, key.grey - d)) |
+                       __float_as_int(key_sat_margin(top, d, &key)) |
+                       __float_as_int(key_value_margin(top, &key));
             if (CHANNEL < 0) continue;
             weight = (uint32_t)(signs[p] >> 31) & KEY_FULL;
         }

@@ -13,16 +13,14 @@ static void join(uint8_t *restrict rgb, const MotusRgbRow *restrict src, int n) 
 }
 
 static int hard_weight(float hue, float high, float d, const MotusKey *key) {
-    int inside = (hue > 0) & (motus_key_sat_margin(high, d, key) > 0) &
-                 (motus_key_value_margin(high, key) > 0);
+    int inside = (hue > 0) & (key_sat_margin(high, d, key) > 0) & (key_value_margin(high, key) > 0);
     return (inside - 1) & KEY_FULL;
 }
 
 static int soft_weight(float hue, int high, float d, const MotusKey *key) {
-    float sat = motus_key_sat_distance(d, motus_key_sat_factor((float)high, key), key);
-    float value = motus_key_value_distance((float)motus_min(high, 255), key);
-    return motus_key_weight(motus_key_steps(motus_float_max(motus_float_max(hue, sat), value)),
-                            key);
+    float sat = key_sat_distance(d, key_sat_factor((float)high, key), key);
+    float value = key_value_distance((float)motus_min(high, 255), key);
+    return key_weight(motus_key_steps(motus_float_max(motus_float_max(hue, sat), value)), key);
 }
 
 static void weights(uint16_t *restrict weight, const MotusRgbRow *restrict pixels, int n,
@@ -37,13 +35,13 @@ static void weights(uint16_t *restrict weight, const MotusRgbRow *restrict pixel
     }
     if (key.soft)
         for (int i = 0; i < n; i++) {
-            float hue = motus_key_hue_distance(r[i], g[i], b[i], high[i], high[i] - d[i], 1, &key);
+            float hue = key_hue_distance(r[i], g[i], b[i], high[i], high[i] - d[i], 1, &key);
             weight[i] = (uint16_t)soft_weight(hue, (int)high[i], d[i], &key);
         }
     else
         for (int i = 0; i < n; i++) {
-            float hue = motus_key_grey_margin(
-                motus_key_hue_margin(g[i] - r[i], g[i] - b[i], &key.rgb), d[i], &key);
+            float hue = motus_float_max(key_hue_margin(g[i] - r[i], g[i] - b[i], &key.rgb),
+                                        key.grey - d[i]);
             weight[i] = (uint16_t)hard_weight(hue, high[i], d[i], &key);
         }
 }
@@ -58,17 +56,17 @@ static void weigh_chroma(float *restrict hue, int *restrict top, int *restrict b
         low[KEY_CHUNK / 2], hues[KEY_CHUNK / 2];
     int samples = (n + 1) / 2;
     for (int i = 0; i < samples; i++) {
-        motus_key_chroma(&r[i], &g[i], &b[i], (float)(cb[i] - 128), (float)(cr[i] - 128), 0.0f,
-                         0.0f, &key);
+        key_chroma(&r[i], &g[i], &b[i], (float)(cb[i] - 128), (float)(cr[i] - 128), 0.0f, 0.0f,
+                   &key);
         high[i] = motus_float_max(r[i], motus_float_max(g[i], b[i]));
         low[i] = motus_float_min(r[i], motus_float_min(g[i], b[i]));
     }
     if (key.soft)
         for (int i = 0; i < samples; i++)
-            hues[i] = motus_key_hue_distance(r[i], g[i], b[i], high[i], low[i], 1, &key);
+            hues[i] = key_hue_distance(r[i], g[i], b[i], high[i], low[i], 1, &key);
     else
         for (int i = 0; i < samples; i++)
-            hues[i] = motus_key_hue_margin((float)(cb[i] - 128), (float)(cr[i] - 128), &key.chroma);
+            hues[i] = key_hue_margin((float)(cb[i] - 128), (float)(cr[i] - 128), &key.chroma);
     for (int i = 0; i < samples; i++)
         hue[2 * i] = hue[2 * i + 1] = hues[i], top[2 * i] = top[2 * i + 1] = (int)high[i],
                 bottom[2 * i] = bottom[2 * i + 1] = (int)low[i];
@@ -130,11 +128,9 @@ static void unspill_chroma(uint8_t *restrict cb, uint8_t *restrict cr, int n,
     const MotusKey key = *key_at;
     for (int i = 0; i < n; i++) {
         float u = (float)(cb[i] - 128), v = (float)(cr[i] - 128);
-        float inside = motus_key_cone(u, v, 0.0f, &key);
-        cb[i] =
-            (uint8_t)(motus_key_unspill_chroma((float)(cb[i] + 32768), inside, key.cb_move) >> 8);
-        cr[i] =
-            (uint8_t)(motus_key_unspill_chroma((float)(cr[i] + 32768), inside, key.cr_move) >> 8);
+        float inside = key_cone(u, v, 0.0f, &key);
+        cb[i] = (uint8_t)(key_unspill_chroma((float)(cb[i] + 32768), inside, key.cb_move) >> 8);
+        cr[i] = (uint8_t)(key_unspill_chroma((float)(cr[i] + 32768), inside, key.cr_move) >> 8);
     }
 }
 

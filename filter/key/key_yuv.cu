@@ -54,14 +54,14 @@ constexpr float ABOVE = 4194304; // added to contributions: their bits then comp
 template <bool SOFT, bool AROUND>
 __device__ __forceinline__ Chroma chroma_of(float cb, float cr, const MotusKey &key) {
     float u = cb - GREY, r, g, b;
-    motus_key_chroma(&r, &g, &b, u, cr, GREY, ABOVE, &key);
+    key_chroma(&r, &g, &b, u, cr, GREY, ABOVE, &key);
     float high = as_float(__vimax3_s32(__float_as_int(r), __float_as_int(g), __float_as_int(b)));
     float low = as_float(__vimin3_s32(__float_as_int(r), __float_as_int(g), __float_as_int(b)));
     // With a hard edge channels are rounded: by a half, and half a unit more that avoids ties.
     float black =
         ((SOFT ? 0.0f : 4096.5f) - (float)(key.matrix.cy * key.matrix.y_low) - ABOVE) * SCALE;
-    int hue = SOFT ? motus_key_steps(motus_key_hue_distance(r, g, b, high, low, AROUND, &key))
-                   : __float_as_int(motus_key_hue_margin(u, cr - GREY, &key.chroma));
+    int hue = SOFT ? motus_key_steps(key_hue_distance(r, g, b, high, low, AROUND, &key))
+                   : __float_as_int(key_hue_margin(u, cr - GREY, &key.chroma));
     return Chroma{__fmaf_rn(high, SCALE, black), __fmaf_rn(low, SCALE, black), hue};
 }
 
@@ -91,8 +91,8 @@ __device__ __forceinline__ uint32_t soft_weight(float luma, float cy, const Chro
     asm("ld.shared.v2.b32 {%0, %1}, [%2];"
         : "=f"(t.sat_factor), "=r"(t.value_steps)
         : "r"(table + 8 * bits));
-    int sat = motus_key_steps(motus_key_sat_distance(high - low, t.sat_factor, &key));
-    return (uint32_t)motus_key_weight(__vimax3_s32(c.hue, sat, t.value_steps), &key);
+    int sat = motus_key_steps(key_sat_distance(high - low, t.sat_factor, &key));
+    return (uint32_t)key_weight(__vimax3_s32(c.hue, sat, t.value_steps), &key);
 }
 
 // Returns the channel's sample, clipped to 0..255, + 2^23. The sum is exact, saturation clips to
@@ -121,8 +121,8 @@ __device__ __forceinline__ void mix_hard(uint32_t front[2], const uint32_t back[
             const float luma = luma_sample(front[r], i, magic),
                         top = channel_of(luma, cy, c[i / 2].top),
                         d = top - channel_of(luma, cy, c[i / 2].bottom), high = top - 8388608.0f;
-            signs[i] = c[i / 2].hue | __float_as_int(motus_key_sat_margin(high, d, &key)) |
-                       __float_as_int(motus_key_value_margin(high, &key));
+            signs[i] = c[i / 2].hue | __float_as_int(key_sat_margin(high, d, &key)) |
+                       __float_as_int(key_value_margin(high, &key));
         }
         masks[r] = __byte_perm(permute((uint32_t)signs[0], (uint32_t)signs[1], 0x00fb),
                                permute((uint32_t)signs[2], (uint32_t)signs[3], 0x00fb), 0x5410);
@@ -181,9 +181,9 @@ __device__ __forceinline__ void mix_piece(Piece *f, const Piece &b, const Magic 
             int at = 2 * (w & 1) + i;
             uint32_t pair = pair_of(mean[i]), from[2] = {f->chroma[0][w / 2], f->chroma[1][w / 2]};
             if (SPILL) {
-                float inside = motus_key_cone(cb[i] - GREY, cr[i], GREY, &key);
-                from[0] = (uint32_t)motus_key_unspill_chroma(cb[i], inside, key.cb_move);
-                from[1] = (uint32_t)motus_key_unspill_chroma(cr[i], inside, key.cr_move);
+                float inside = key_cone(cb[i] - GREY, cr[i], GREY, &key);
+                from[0] = (uint32_t)key_unspill_chroma(cb[i], inside, key.cb_move);
+                from[1] = (uint32_t)key_unspill_chroma(cr[i], inside, key.cr_move);
             }
 #pragma unroll
             for (int p = 0; p < 2; p++)
@@ -277,9 +277,8 @@ __global__ void __launch_bounds__(32 * WARPS, SOFT ? 6 : 0)
     int end = min((fg.plane[0].height + 1) / 2, (int)(blockIdx.y + 1) * ROUNDS * WARPS);
     if (SOFT) {
         for (int i = threadIdx.x; i < 257; i += 32 * WARPS)
-            table[i] =
-                SoftTable{256 * motus_key_sat_factor((float)i, &key),
-                          motus_key_steps(motus_key_value_distance((float)min(i, 255), &key))};
+            table[i] = SoftTable{256 * key_sat_factor((float)i, &key),
+                                 motus_key_steps(key_value_distance((float)min(i, 255), &key))};
         __syncthreads(); // the table is complete
     }
     motus_wait_for_predecessor();

@@ -116,7 +116,7 @@ static void split_input_row(float *out, float *row, const Level *level, const Si
     const MotusWaveletShape *s = level->shape;
     int n = s->in_width[level->l], w = s->band[level->l][0].width,
         before = s->edge == MOTUS_WAVELET_SYMMETRIC ? 2 : 0;
-    int from = motus_d4_index(y - before, s->in_height[level->l], level->existing_h, s->edge);
+    int from = d4_index(y - before, s->in_height[level->l], level->existing_h, s->edge);
     if (in->plane)
         level->ops->to_float(row + before, in->plane->data + from * in->plane->stride,
                              level->existing_w);
@@ -124,9 +124,9 @@ static void split_input_row(float *out, float *row, const Level *level, const Si
         memcpy(row + before, in->data + (size_t)from * (size_t)in->stride,
                (size_t)level->existing_w * sizeof *row);
     for (int x = 0; x < before; x++)
-        row[x] = row[before + motus_d4_index(x - before, n, level->existing_w, s->edge)];
+        row[x] = row[before + d4_index(x - before, n, level->existing_w, s->edge)];
     for (int x = before + level->existing_w; x < 2 * w + 2; x++)
-        row[x] = row[before + motus_d4_index(x - before, n, level->existing_w, s->edge)];
+        row[x] = row[before + d4_index(x - before, n, level->existing_w, s->edge)];
     level->ops->split(out, out + w, row, w);
 }
 

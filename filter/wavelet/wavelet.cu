@@ -97,15 +97,14 @@ __device__ __forceinline__ Ten<T> load_row(const Side<T> &in, int t, int y) {
     constexpr int before = EDGE == MOTUS_WAVELET_SYMMETRIC ? 2 : 0;
     int from = y - before, x = 8 * t - before;
     const T *row =
-        in.data +
-        (size_t)(from >= 0 && from < in.h ? from : motus_d4_index(from, in.n_h, in.h, EDGE)) *
-            (size_t)in.stride;
+        in.data + (size_t)(from >= 0 && from < in.h ? from : d4_index(from, in.n_h, in.h, EDGE)) *
+                      (size_t)in.stride;
     Ten<T> r;
     if (x >= 0 && x + 10 <= in.w) {
         load_ten<before>(&r, row + 8 * t);
     } else {
         typename std::remove_const<T>::type v[10];
-        for (int i = 0; i < 10; i++) v[i] = row[motus_d4_index(x + i, in.n_w, in.w, EDGE)];
+        for (int i = 0; i < 10; i++) v[i] = row[d4_index(x + i, in.n_w, in.w, EDGE)];
         gather_ten(&r, v, before);
     }
     return r;
@@ -136,8 +135,8 @@ template <int EDGE, class T> __device__ __forceinline__ Halves split_row(const T
         spread(v, v + 8, r);
 #pragma unroll
     for (int i = 0; i < 4; i++) {
-        out.low[i] = motus_d4_low(v[2 * i], v[2 * i + 1], v[2 * i + 2], v[2 * i + 3]);
-        out.high[i] = motus_d4_high(v[2 * i], v[2 * i + 1], v[2 * i + 2], v[2 * i + 3]);
+        out.low[i] = d4_low(v[2 * i], v[2 * i + 1], v[2 * i + 2], v[2 * i + 3]);
+        out.high[i] = d4_high(v[2 * i], v[2 * i + 1], v[2 * i + 2], v[2 * i + 3]);
     }
     return out;
 }
@@ -163,10 +162,10 @@ __global__ void __launch_bounds__(32 * WALKS, sizeof(T) == 1 ? 7 : 5)
         float low[4], x[4], y[4], xy[4];
 #pragma unroll
         for (int k = 0; k < 4; k++) {
-            low[k] = motus_d4_low(a.low[k], b.low[k], c.low[k], d.low[k]);
-            y[k] = motus_d4_high(a.low[k], b.low[k], c.low[k], d.low[k]);
-            x[k] = motus_d4_low(a.high[k], b.high[k], c.high[k], d.high[k]);
-            xy[k] = motus_d4_high(a.high[k], b.high[k], c.high[k], d.high[k]);
+            low[k] = d4_low(a.low[k], b.low[k], c.low[k], d.low[k]);
+            y[k] = d4_high(a.low[k], b.low[k], c.low[k], d.low[k]);
+            x[k] = d4_low(a.high[k], b.high[k], c.high[k], d.high[k]);
+            xy[k] = d4_high(a.high[k], b.high[k], c.high[k], d.high[k]);
         }
         size_t row = (size_t)i * (size_t)out.stride;
         store_four(out.low + row, 4 * t, out.width, low);
@@ -235,8 +234,8 @@ __device__ __forceinline__ void merge_row(const Side<T> &out, int t, int y, cons
     float v[8];
 #pragma unroll
     for (int i = 0; i < 4; i++) {
-        v[2 * i] = motus_d4_even(low[i], low[i + 1], high[i], high[i + 1]);
-        v[2 * i + 1] = motus_d4_odd(low[i], low[i + 1], high[i], high[i + 1]);
+        v[2 * i] = d4_even(low[i], low[i + 1], high[i], high[i + 1]);
+        v[2 * i + 1] = d4_odd(low[i], low[i + 1], high[i], high[i + 1]);
     }
     if (y < out.h) store_eight(out.data + (size_t)y * (size_t)out.stride, 8 * t, out.w, v);
 }
@@ -255,10 +254,10 @@ __global__ void __launch_bounds__(32 * WALKS) inverse(Side<T> out, Bands in, int
         float low[2][5], high[2][5];
 #pragma unroll
         for (int k = 0; k < 5; k++) {
-            low[0][k] = motus_d4_even(before.low[k], at.low[k], before.y[k], at.y[k]);
-            low[1][k] = motus_d4_odd(before.low[k], at.low[k], before.y[k], at.y[k]);
-            high[0][k] = motus_d4_even(before.x[k], at.x[k], before.xy[k], at.xy[k]);
-            high[1][k] = motus_d4_odd(before.x[k], at.x[k], before.xy[k], at.xy[k]);
+            low[0][k] = d4_even(before.low[k], at.low[k], before.y[k], at.y[k]);
+            low[1][k] = d4_odd(before.low[k], at.low[k], before.y[k], at.y[k]);
+            high[0][k] = d4_even(before.x[k], at.x[k], before.xy[k], at.xy[k]);
+            high[1][k] = d4_odd(before.x[k], at.x[k], before.xy[k], at.xy[k]);
         }
         merge_row(out, t, 2 * m, low[0], high[0]);
         merge_row(out, t, 2 * m + 1, low[1], high[1]);
@@ -300,8 +299,8 @@ __global__ void shrink(float *coefs, MotusBand band, float threshold) {
     float4 *at = reinterpret_cast<float4 *>(coefs + band.offset +
                                             (size_t)blockIdx.y * (size_t)band.stride + (size_t)x),
            c = *at;
-    *at = make_float4(motus_d4_shrink(c.x, threshold), motus_d4_shrink(c.y, threshold),
-                      motus_d4_shrink(c.z, threshold), motus_d4_shrink(c.w, threshold));
+    *at = make_float4(d4_shrink(c.x, threshold), d4_shrink(c.y, threshold),
+                      d4_shrink(c.z, threshold), d4_shrink(c.w, threshold));
 }
 
 Bands bands_of(float *coefs, const MotusWaveletShape *s, int l) {

@@ -6,8 +6,8 @@
 
 static void split(float *restrict low, float *restrict high, const float *restrict row, int n) {
     for (int i = 0; i < n; i++) {
-        low[i] = motus_d4_low(row[2 * i], row[2 * i + 1], row[2 * i + 2], row[2 * i + 3]);
-        high[i] = motus_d4_high(row[2 * i], row[2 * i + 1], row[2 * i + 2], row[2 * i + 3]);
+        low[i] = d4_low(row[2 * i], row[2 * i + 1], row[2 * i + 2], row[2 * i + 3]);
+        high[i] = d4_high(row[2 * i], row[2 * i + 1], row[2 * i + 2], row[2 * i + 3]);
     }
 }
 
@@ -16,15 +16,14 @@ static void split_rows(float *restrict low, float *restrict high, const float *c
     const float *restrict a = row[0], *restrict b = row[1], *restrict c = row[2],
                           *restrict d = row[3];
     for (int i = 0; i < n; i++)
-        low[i] = motus_d4_low(a[i], b[i], c[i], d[i]),
-        high[i] = motus_d4_high(a[i], b[i], c[i], d[i]);
+        low[i] = d4_low(a[i], b[i], c[i], d[i]), high[i] = d4_high(a[i], b[i], c[i], d[i]);
 }
 
 static void merge(float *restrict out, const float *restrict low, const float *restrict high,
                   int n) {
     for (int i = 0; i < n; i++) {
-        out[2 * i] = motus_d4_even(low[i], low[i + 1], high[i], high[i + 1]);
-        out[2 * i + 1] = motus_d4_odd(low[i], low[i + 1], high[i], high[i + 1]);
+        out[2 * i] = d4_even(low[i], low[i + 1], high[i], high[i + 1]);
+        out[2 * i + 1] = d4_odd(low[i], low[i + 1], high[i], high[i + 1]);
     }
 }
 
@@ -33,8 +32,8 @@ static void merge_rows(float *restrict even, float *restrict odd, const float *c
     const float *restrict l0 = low[0], *restrict l1 = low[1], *restrict h0 = high[0],
                           *restrict h1 = high[1];
     for (int i = 0; i < n; i++) {
-        even[i] = motus_d4_even(l0[i], l1[i], h0[i], h1[i]);
-        odd[i] = motus_d4_odd(l0[i], l1[i], h0[i], h1[i]);
+        even[i] = d4_even(l0[i], l1[i], h0[i], h1[i]);
+        odd[i] = d4_odd(l0[i], l1[i], h0[i], h1[i]);
     }
 }
 
@@ -52,7 +51,7 @@ static void to_sample(uint8_t *restrict dst, const float *restrict src, int n) {
 }
 
 static void shrink(float *row, int n, float threshold) {
-    for (int i = 0; i < n; i++) row[i] = motus_d4_shrink(row[i], threshold);
+    for (int i = 0; i < n; i++) row[i] = d4_shrink(row[i], threshold);
 }
 
 static void quantize(int16_t *restrict dst, const float *restrict src, int n, float scale) {

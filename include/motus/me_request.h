@@ -44,8 +44,8 @@ MOTUS_API MotusStatus motus_me_reference_alloc(MotusMeReference **reference, Mot
 // may be filled again. `stream` is the cudaStream_t that makes a plane in device memory: the call
 // returns immediately, and the plane may be overwritten in stream order. With stream NULL the plane
 // must be complete, and may be overwritten after the call.
-// MOTUS_ERR_ARGUMENT, MOTUS_ERR_STATE (a pending request searches it), MOTUS_ERR_UNSUPPORTED
-// (device memory on the CPU), MOTUS_ERR_CUDA.
+// MOTUS_ERR_ARGUMENT, MOTUS_ERR_STATE (a pending request searches or keeps it),
+// MOTUS_ERR_UNSUPPORTED (device memory on the CPU), MOTUS_ERR_CUDA.
 MOTUS_API MotusStatus motus_me_reference_fill(MotusMeReference *reference, MotusMe *me,
                                               const MotusPlane *luma, MotusMemory memory,
                                               void *stream);
@@ -62,7 +62,7 @@ MOTUS_API MotusStatus motus_me_reference_block(const MotusMeReference *reference
 MOTUS_API MotusMeReference *motus_me_reference_ref(const MotusMeReference *reference);
 
 // Drops a reference count and sets *reference to NULL; accepts NULL and *reference == NULL. The
-// last one frees it. Requests hold what they search until they are received.
+// last one frees it. Requests hold what they search and keep until they are received.
 MOTUS_API void motus_me_reference_unref(MotusMeReference **reference);
 
 // ---- Search centres -----------------------------------------------------------------------------
@@ -169,6 +169,9 @@ typedef struct MotusMeRequest {
     void *stream;
     void *event;  // CUDA: the caller's cudaEvent_t, recorded when the results are complete; or NULL
     void *opaque; // passed on to motus_me_wait
+    // Reference to fill from cur as it lies on the device, which uploads it once; or NULL. The next
+    // request may search it at once. Not a target's; held until the request is received.
+    MotusMeReference *keep;
 } MotusMeRequest;
 
 // Returns a request for all of cur in n_targets references, in host memory, without statistics.
@@ -181,8 +184,8 @@ MOTUS_API MotusMeRequest motus_me_request_default(const MotusPlane *cur,
 // stay until it has been received. With CUDA, upload, search and download of several requests
 // overlap; the CPU backend searches before the call returns.
 // MOTUS_AGAIN: MOTUS_ME_IN_FLIGHT of them are pending. MOTUS_ERR_ARGUMENT, MOTUS_ERR_STATE (a
-// reference is not filled), MOTUS_ERR_UNSUPPORTED (device memory or an event on the CPU),
-// MOTUS_ERR_MEMORY, MOTUS_ERR_CUDA.
+// reference is not filled; a pending request searches or keeps `keep`), MOTUS_ERR_UNSUPPORTED
+// (device memory or an event on the CPU), MOTUS_ERR_MEMORY, MOTUS_ERR_CUDA.
 MOTUS_API MotusStatus motus_me_request(MotusMe *me, const MotusMeRequest *request);
 
 // Receives the oldest request, whose results are then complete. Blocks up to timeout_ms

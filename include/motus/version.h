@@ -6,14 +6,14 @@
 #include "motus/status.h"
 
 #define MOTUS_VERSION_MAJOR 0
-#define MOTUS_VERSION_MINOR 1
+#define MOTUS_VERSION_MINOR 2
 #define MOTUS_VERSION_PATCH 0
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-// Returns the version of the library that runs, e.g. "0.1.0"; it may differ from the macros above.
+// Returns the version of the library that runs, e.g. "0.2.0"; it may differ from the macros above.
 // Static storage.
 MOTUS_API const char *motus_version(void);
 

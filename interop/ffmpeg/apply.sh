@@ -24,7 +24,7 @@ after configure '^  --enable-libopenh264 .*$' \
     '  --enable-libmotus        enable H.264 encoding via motus [no]'
 after configure '^    libopenh264$' '    libmotus'
 after configure '^libopenh264_encoder_deps=.*$' 'libmotus_encoder_deps="libmotus"'
-check='require_pkg_config libmotus "motus >= 0.1" motus/motus.h motus_version'
+check='require_pkg_config libmotus "motus >= 0.2" motus/motus.h motus_version'
 after configure '^enabled libopenh264 .*$' "enabled libmotus          && $check"
 # shellcheck disable=SC2016 # a variable of the Makefile
 after libavcodec/Makefile '^OBJS-$(CONFIG_LIBOPENH264_ENCODER).*$' \

@@ -13,6 +13,7 @@
 namespace {
 
 constexpr int ROWS = 4, WARPS = 8; // rows of a thread, warps of a block
+constexpr int BORDER_THREADS = 256;
 constexpr int TAPS = 6;
 
 // Added to six-tap sums of samples, so that none is below 0.
@@ -120,16 +121,45 @@ __global__ void __launch_bounds__(32 * WARPS)
     }
 }
 
+// Repeats the edge samples of plane 0 around it, a word a thread: rows above and below, then the
+// columns at both sides. A word that has the last samples of a row is written again.
+__global__ void __launch_bounds__(BORDER_THREADS) border_kernel(Target to, int width, int height) {
+    const int i = blockIdx.x * BORDER_THREADS + threadIdx.x, words = to.columns / 4,
+              beyond = (to.rows - height) * words, side = words - width / 4; // side: of a row
+    if (i >= beyond + side * height) return;
+    int row = i / words, word = i % words;
+    if (i < beyond) {
+        if (row >= MOTUS_REF_PAD) row += height;
+    } else {
+        row = MOTUS_REF_PAD + (i - beyond) / side, word = (i - beyond) % side;
+        if (word >= MOTUS_REF_PAD / 4) word += width / 4;
+    }
+    const int x = 4 * word - MOTUS_REF_PAD, y = row - MOTUS_REF_PAD;
+    *reinterpret_cast<uint32_t *>(to.full + y * to.stride + x) =
+        motus_edge_word(to.full + min(max(y, 0), height - 1) * to.stride, width, x);
+}
+
+Target target_of(const MotusRefLuma *ref) {
+    return {ref->plane[0], (size_t)(ref->plane[1] - ref->plane[0]), ref->stride,
+            ref->width + 2 * MOTUS_REF_PAD,
+            ref->height + 2 * MOTUS_REF_PAD}; // both multiples of 16
+}
+
 } // namespace
+
+cudaError_t motus_ref_luma_cuda_border(const MotusRefLuma *ref, int width, int height,
+                                       cudaStream_t stream) {
+    const Target to = target_of(ref);
+    const int words = (to.columns / 4 - width / 4) * height + to.columns / 4 * (to.rows - height);
+    return motus_launch(0, dim3((words + BORDER_THREADS - 1) / BORDER_THREADS), BORDER_THREADS, 0,
+                        stream, border_kernel, to, width, height);
+}
 
 cudaError_t motus_ref_luma_cuda_build(const MotusRefLuma *ref, const MotusPlane *luma,
                                       cudaStream_t stream) {
-    const int columns = ref->width + 2 * MOTUS_REF_PAD,
-              rows = ref->height + 2 * MOTUS_REF_PAD; // both multiples of 16
+    const Target to = target_of(ref);
     static_assert(16 % ROWS == 0, "a thread's rows are all there or none");
-    const dim3 blocks((columns + 127) / 128, (rows + WARPS * ROWS - 1) / (WARPS * ROWS));
-    const Target to = {ref->plane[0], (size_t)(ref->plane[1] - ref->plane[0]), ref->stride, columns,
-                       rows};
+    const dim3 blocks((to.columns + 127) / 128, (to.rows + WARPS * ROWS - 1) / (WARPS * ROWS));
     return motus_launch(0, blocks, dim3(32, WARPS), 0, stream, planes_kernel, to, luma->data,
                         (int)luma->stride, luma->width, luma->height);
 }

@@ -17,6 +17,10 @@ extern "C" {
 cudaError_t motus_ref_luma_cuda_build(const MotusRefLuma *ref, const MotusPlane *luma,
                                       cudaStream_t stream);
 
+// Fills the border of plane 0, which holds a picture of width x height, and pads it to whole MBs.
+cudaError_t motus_ref_luma_cuda_border(const MotusRefLuma *ref, int width, int height,
+                                       cudaStream_t stream);
+
 #ifdef __cplusplus
 }
 #endif

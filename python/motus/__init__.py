@@ -16,7 +16,7 @@ from .encoder import Encoder
 from .mp4 import Mp4Writer
 from .video_encoder import VideoEncoder
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 library_version: str = _library.motus_version().decode()
 
 __all__ = ["BLOCKS", "ArgumentError", "DeviceError", "Encoder", "Error", "Mp4Writer",

@@ -18,7 +18,7 @@ from ._errors import error_of
 
 BLOCKS, MB_KINDS, STAGES = 41, 8, 7
 OK, END, AGAIN = 0, 1, 2
-SERIES = "0.1"  # of the library; structures do not change within a series
+SERIES = "0.2"  # of the library; structures do not change within a series
 
 _TYPES: dict[str, Any] = {
     "void": None, "char": ctypes.c_char, "int": ctypes.c_int, "float": ctypes.c_float,
@@ -148,7 +148,7 @@ class MeRequest(Structure):
     _fields_ = _members("""
         size_t size, target_size; Plane *cur; MeTarget *target; int n_targets; void *modes;
         MeRegion region; void *stats; int memory, hints_memory, results_memory;
-        void *stream, *event, *opaque;""")
+        void *stream, *event, *opaque, *keep;""")
 
 
 class _LongEncoderConfig(Structure):
@@ -213,7 +213,7 @@ def candidates() -> list[str]:
     if path := os.environ.get("MOTUS_LIBRARY"):
         return [path]
     found = sorted(glob.glob(os.path.join(os.path.dirname(__file__), "libmotus.so*")))
-    return found + [n for n in ("libmotus.so.0.1", ctypes.util.find_library("motus")) if n]
+    return found + [n for n in ("libmotus.so.0.2", ctypes.util.find_library("motus")) if n]
 
 
 def _check(dll: CDLL, path: str) -> None:

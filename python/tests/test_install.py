@@ -104,10 +104,10 @@ def library_for_wheels():
 def test_wheel_holds_all_that_it_needs(tmp_path):
     wheel = call_hook("build_wheel", copy_source(tmp_path), tmp_path,
                       MOTUS_LIBRARY=library_for_wheels(), MOTUS_URL="https://example.org/motus")
-    assert wheel.name.startswith("motus-0.1.0-py3-none-manylinux_2_"), wheel.name
+    assert wheel.name.startswith("motus-0.2.0-py3-none-manylinux_2_"), wheel.name
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
-        metadata = email.message_from_bytes(archive.read("motus-0.1.0.dist-info/METADATA"))
+        metadata = email.message_from_bytes(archive.read("motus-0.2.0.dist-info/METADATA"))
         archive.extractall(tmp_path / "unpacked")
     assert {"motus/py.typed", "motus/libmotus.so", "motus/libgomp.so.1"} <= set(names)
     assert metadata["Author"] and metadata["Requires-Python"] == ">=3.9"
@@ -124,7 +124,7 @@ def test_wheel_holds_all_that_it_needs(tmp_path):
 def test_wheel_with_another_library_is_for_this_system(tmp_path):
     wheel = call_hook("build_wheel", copy_source(tmp_path), tmp_path,
                       MOTUS_LIBRARY=_lib.candidates()[0])
-    assert wheel.name.startswith("motus-0.1.0-py3-none-linux_"), wheel.name
+    assert wheel.name.startswith("motus-0.2.0-py3-none-linux_"), wheel.name
 
 
 def test_source_distribution_has_the_library(tmp_path):
@@ -133,7 +133,7 @@ def test_source_distribution_has_the_library(tmp_path):
     archive = call_hook("build_sdist", source / "python", tmp_path)
     with tarfile.open(archive) as opened:
         opened.extractall(tmp_path / "unpacked")
-    unpacked = tmp_path / "unpacked" / "motus-0.1.0"
+    unpacked = tmp_path / "unpacked" / "motus-0.2.0"
     assert (unpacked / "LICENSE").read_text() == (ROOT / "LICENSE").read_text()
     parts = [f"-DMOTUS_{part}=OFF" for part in ("TOOLS", "TESTS", "INSTALL", "CUDA")]
     subprocess.run(["cmake", "-S", unpacked / "library", "-B", tmp_path / "build", *parts],

@@ -104,10 +104,10 @@ def test_configurations_of_another_length(monkeypatch):
         motus_me_config_default = staticmethod(_lib.lib.motus_me_config_default)
 
     _lib._check(Library, "the right one")
-    monkeypatch.setattr(Library, "motus_version", staticmethod(lambda: b"0.2.0"))
-    with pytest.raises(ImportError, match="libmotus 0.2.0, but this package is for 0.1"):
+    monkeypatch.setattr(Library, "motus_version", staticmethod(lambda: b"0.3.0"))
+    with pytest.raises(ImportError, match="libmotus 0.3.0, but this package is for 0.2"):
         _lib._check(Library, "a later one")
-    monkeypatch.setattr(Library, "motus_version", staticmethod(lambda: b"0.1.9"))
+    monkeypatch.setattr(Library, "motus_version", staticmethod(lambda: b"0.2.9"))
     longer = _lib._LongMeConfig()
     longer.config.device = 0  # where another member is
     monkeypatch.setattr(Library, "motus_me_config_default", lambda width, height: longer)

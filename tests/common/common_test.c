@@ -59,7 +59,7 @@ static void statuses(void) {
     CU_ASSERT_STRING_EQUAL(motus_status_name(MOTUS_ERR_INTERNAL), "MOTUS_ERR_INTERNAL");
     CU_ASSERT_STRING_EQUAL(motus_status_name((MotusStatus)-99), "MOTUS_ERR_?");
     CU_ASSERT_STRING_EQUAL(motus_status_text(MOTUS_END), "no more data");
-    CU_ASSERT_STRING_EQUAL(motus_version(), "0.1.0");
+    CU_ASSERT_STRING_EQUAL(motus_version(), "0.2.0");
     MotusBackend chosen = MOTUS_BACKEND_AUTO;
     EXPECT_OK(motus_backend_choose(MOTUS_BACKEND_AUTO, &chosen));
     CU_ASSERT_NOT_EQUAL(chosen, MOTUS_BACKEND_AUTO);

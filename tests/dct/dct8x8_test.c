@@ -35,9 +35,7 @@ typedef struct Case {
 
 // Returns a picture of the kind: 0 random, 1 only 0 and 255, 2 checkerboard, 3 flat, 4 smooth.
 static Case make_case(int width, int height, int kind, int quality) {
-    Case c = {
-        {NULL, width + 5, width, height}, {NULL, 0, (width + 7) & ~7, (height + 7) & ~7}, {0}};
-    c.plane.data = motus_test_guarded((size_t)c.plane.stride * (size_t)height);
+    Case c = {motus_test_plane(width, height), {NULL, 0, (width + 7) & ~7, (height + 7) & ~7}, {0}};
     c.coefs.stride = c.coefs.width * 2 + 16;
     c.coefs.data =
         (int16_t *)(void *)motus_test_guarded((size_t)c.coefs.stride * (size_t)c.coefs.height);
@@ -156,10 +154,7 @@ static void executors_agree(void) {
                 motus_test_fill(coef_row(&c, y), 2 * (size_t)c.coefs.width);
         motus_dct8_inverse(&d.plane, &c.coefs, c.table, kind, &fast);
         motus_dct8_inverse(&c.plane, &c.coefs, c.table, kind, &plain);
-        for (int y = 0; y < c.plane.height; y++)
-            MOTUS_CHECK(!memcmp(c.plane.data + y * c.plane.stride,
-                                d.plane.data + y * d.plane.stride, (size_t)c.plane.width),
-                        "row %d kind %d", y, (int)kind);
+        MOTUS_CHECK(motus_test_same_planes(&c.plane, &d.plane), "kind %d", (int)kind);
         free_case(&c), free_case(&d);
     }
 }
@@ -167,7 +162,7 @@ static void executors_agree(void) {
 // Returns true if C, CUDA (fused multiply-add) and AVX2 (product in double precision) quantize a
 // value to the same level.
 static int levels_agree(int32_t v, const MotusDct8Steps *s, int i) {
-    int level = motus_dct8_int_level(v, s->multiplier[i], s->shift[i]);
+    int level = dct8_int_level(v, s->multiplier[i], s->shift[i]);
     float fused = fmaf((float)v, s->integer[i], 12582912.0f);
     int32_t bits;
     memcpy(&bits, &fused, sizeof bits);
@@ -213,8 +208,8 @@ static void integer_dc_is_exact(void) {
         motus_dct8_steps(&s, table);
         for (int32_t v = 0; v <= 8192; v++) {
             int want = (v + 4 * q) / (8 * q);
-            if (motus_dct8_int_level(v, s.multiplier[0], s.shift[0]) != want ||
-                motus_dct8_int_level(-v, s.multiplier[0], s.shift[0]) != -want)
+            if (dct8_int_level(v, s.multiplier[0], s.shift[0]) != want ||
+                dct8_int_level(-v, s.multiplier[0], s.shift[0]) != -want)
                 MOTUS_CHECK(0, "+-%d by %d", v, q);
         }
     }
@@ -233,17 +228,16 @@ static void integers_in_floats(void) {
             f[i] = (float)x[i];
         }
         for (int c = 0; c < 8; c++)
-            motus_dct8_int_1d(x + c, 8, DCT8_COLUMNS), motus_dct8_exact_1d(f + c, 8, DCT8_COLUMNS);
+            dct8_int_1d(x + c, 8, DCT8_COLUMNS), dct8_exact_1d(f + c, 8, DCT8_COLUMNS);
         for (int i = 0; i < 64; i++)
-            if (i / 8 % 4) x[i] = motus_dct8_int_shift(x[i]), f[i] = motus_dct8_exact_shift(f[i]);
+            if (i / 8 % 4) x[i] = dct8_int_shift(x[i]), f[i] = dct8_exact_shift(f[i]);
         for (int r = 0; r < 8; r++)
-            motus_dct8_int_1d(x + 8 * r, 1, DCT8_ROWS),
-                motus_dct8_exact_1d(f + 8 * r, 1, DCT8_ROWS);
+            dct8_int_1d(x + 8 * r, 1, DCT8_ROWS), dct8_exact_1d(f + 8 * r, 1, DCT8_ROWS);
         for (int i = 0; i < 64; i++)
             MOTUS_CHECK(f[i] == (float)x[i] && abs(x[i]) < 1 << 24, "block %d at %d", n, i);
     }
     for (int32_t v = -(1 << 22) + 1; v < 1 << 22; v++)
-        if (motus_dct8_exact_shift((float)v) != (float)motus_dct8_int_shift(v))
+        if (dct8_exact_shift((float)v) != (float)dct8_int_shift(v))
             MOTUS_CHECK(0, "shift of %d", v);
 }
 

@@ -2,16 +2,14 @@
 // 4:2:0, C against AVX2, bad arguments.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "motus/filter.h"
-#include "motus/image.h"
-#include "tests/support/harness.h"
+#include "tests/filter/from_rgb24.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 static MotusPlane make_rgb(int width, int height, const uint8_t near_colour[3], int spread) {
-    MotusPlane p = {NULL, 3 * width + 2, 3 * width, height};
-    p.data = motus_test_guarded((size_t)p.stride * (size_t)height);
+    MotusPlane p = motus_test_plane(3 * width, height);
     for (int y = 0; y < height; y++)
         for (int x = 0; x < 3 * width; x++) {
             int v = near_colour[x % 3] + motus_test_range(-spread, spread);
@@ -252,18 +250,6 @@ static void frames(void) {
     MOTUS_CHECK(counts[0] > 5000 && counts[1] > 5000, "%d and %d", counts[0], counts[1]);
 }
 
-// Converts an RGB24 picture to a frame of its size.
-static MotusStatus to_frame(MotusFrame *frame, const MotusPlane *rgb, int matrix_709,
-                            int full_range) {
-    MotusColour colour = MOTUS_COLOUR_BT709;
-    MotusImage image;
-    colour.matrix = matrix_709 ? 1 : 6, colour.full_range = full_range;
-    REQUIRE_OK(motus_image_describe(&image, MOTUS_IMAGE_RGB24, frame->width, frame->height,
-                                    (const void *const[3]){rgb->data},
-                                    (const ptrdiff_t[3]){rgb->stride}));
-    return motus_image_convert(frame, &image, &colour, NULL);
-}
-
 // Grey survives both conversions exactly in full range; a colour returns within 2.
 static void rgb_round_trip(void) {
     for (int n = 0; n < 20; n++) {
@@ -273,7 +259,7 @@ static void rgb_round_trip(void) {
             m709 = n / 2 & 1;
         MotusPlane rgb = make_rgb(w, h, colour, 0), back = make_rgb(w, h, colour, 0);
         MotusFrame *f = make_frame(w, h, 0);
-        EXPECT_OK(to_frame(f, &rgb, m709, full));
+        EXPECT_OK(frame_from_rgb24(f, &rgb, m709, full));
         EXPECT_OK(motus_frame_to_rgb24(&back, f, m709, full, NULL));
         for (int y = 0; y < h; y++)
             for (int x = 0; x < 3 * w; x++)
@@ -292,10 +278,7 @@ static void channels(void) {
                    back = make_rgb(rgb.width / 3, rgb.height, colour, 0);
         MotusPlane planes[3];
         MotusExec exec = {1 + n % 3, n & 1};
-        for (int k = 0; k < 3; k++) {
-            planes[k] = (MotusPlane){NULL, rgb.width / 3 + n, rgb.width / 3, rgb.height};
-            planes[k].data = motus_test_guarded((size_t)(planes[k].stride * rgb.height));
-        }
+        for (int k = 0; k < 3; k++) planes[k] = motus_test_plane(rgb.width / 3, rgb.height);
         EXPECT_OK(motus_rgb24_split(planes, &rgb, &exec));
         for (int i = 0; i < rgb.width * rgb.height; i++) {
             int x = i % rgb.width, y = i / rgb.width;
@@ -303,9 +286,7 @@ static void channels(void) {
                             rgb.data[y * rgb.stride + x]);
         }
         EXPECT_OK(motus_rgb24_join(&back, planes, &exec));
-        for (int y = 0; y < rgb.height; y++)
-            CU_ASSERT(
-                !memcmp(back.data + y * back.stride, rgb.data + y * rgb.stride, (size_t)rgb.width));
+        CU_ASSERT(motus_test_same_planes(&back, &rgb));
         planes[2].height++;
         CU_ASSERT_EQUAL(motus_rgb24_join(&back, planes, &exec), MOTUS_ERR_ARGUMENT);
         CU_ASSERT(motus_test_guard_ok(back.data));
@@ -328,8 +309,7 @@ static void executors_agree(void) {
         MotusPlane a = make_rgb(fg.width / 3, 3, grey, 0), b = make_rgb(fg.width / 3, 3, grey, 0);
         motus_key_rgb24(&a, &fg, &bg, &key, &plain);
         motus_key_rgb24(&b, &fg, &bg, &key, &fast);
-        for (int y = 0; y < 3; y++)
-            CU_ASSERT(!memcmp(a.data + y * a.stride, b.data + y * b.stride, (size_t)a.width));
+        CU_ASSERT(motus_test_same_planes(&a, &b));
         MotusFrame *f[4];
         for (int k = 0; k < 4; k++) f[k] = make_frame(fg.width / 3, 5, n % 2);
         motus_key_frame(f[2], f[0], f[1], &key, &plain);

@@ -3,8 +3,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/faults.h"
 #include "motus/filter.h"
-#include "motus/image.h"
-#include "tests/support/harness.h"
+#include "tests/filter/from_rgb24.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,18 +22,6 @@ static MotusFrame *make_frame(int width, int height, int spread) {
     return f;
 }
 
-// Converts an RGB24 picture to a frame of its size.
-static MotusStatus to_frame(MotusFrame *frame, const MotusPlane *rgb, int matrix_709,
-                            int full_range) {
-    MotusColour colour = MOTUS_COLOUR_BT709;
-    MotusImage image;
-    colour.matrix = matrix_709 ? 1 : 6, colour.full_range = full_range;
-    REQUIRE_OK(motus_image_describe(&image, MOTUS_IMAGE_RGB24, frame->width, frame->height,
-                                    (const void *const[3]){rgb->data},
-                                    (const ptrdiff_t[3]){rgb->stride}));
-    return motus_image_convert(frame, &image, &colour, NULL);
-}
-
 // Converts to RGB24, equalizes each channel by itself, and converts back.
 static void by_hand(MotusFrame *dst, const MotusFrame *src, MotusEqualizer *const channel[3],
                     int matrix_709, int full_range) {
@@ -47,7 +34,7 @@ static void by_hand(MotusFrame *dst, const MotusFrame *src, MotusEqualizer *cons
         EXPECT_OK(motus_equalizer_run(channel[k], &one, &one, NULL));
         for (int i = 0; i < w * h; i++) rgb.data[3 * i + k] = one.data[i];
     }
-    EXPECT_OK(to_frame(dst, &rgb, matrix_709, full_range));
+    EXPECT_OK(frame_from_rgb24(dst, &rgb, matrix_709, full_range));
     free(rgb.data), free(one.data);
 }
 

@@ -11,8 +11,7 @@
 
 // Returns a plane of the kind: 0 random, 1 dark and narrow, 2 one value, 3 two values, 4 gradient.
 static MotusPlane make_plane(int width, int height, int kind) {
-    MotusPlane p = {NULL, width + 3, width, height};
-    p.data = motus_test_guarded((size_t)p.stride * (size_t)height);
+    MotusPlane p = motus_test_plane(width, height);
     int base = motus_test_range(0, 200);
     for (int y = 0; y < height; y++)
         for (int x = 0; x < width; x++) {
@@ -22,12 +21,6 @@ static MotusPlane make_plane(int width, int height, int kind) {
             p.data[y * p.stride + x] = v[kind];
         }
     return p;
-}
-
-static int same_rows(const MotusPlane *a, const MotusPlane *b) {
-    for (int y = 0; y < a->height; y++)
-        if (memcmp(a->data + y * a->stride, b->data + y * b->stride, (size_t)a->width)) return 0;
-    return 1;
 }
 
 // The definition: s_k = int(255 * sum of p(r_j) + 0.5), in long double, which holds exact ties
@@ -132,8 +125,8 @@ static void executors_agree(void) {
         for (int picture = 0; picture < 3; picture++) {
             motus_equalizer_run(e[0], &a, &src, &exec[0]);
             motus_equalizer_run(e[1], &b, &src, &exec[1]);
-            MOTUS_CHECK(same_rows(&a, &b), "%dx%d config %d picture %d", src.width, src.height, n,
-                        picture);
+            MOTUS_CHECK(motus_test_same_planes(&a, &b), "%dx%d config %d picture %d", src.width,
+                        src.height, n, picture);
             motus_test_fill(src.data, (size_t)src.width);
         }
         uint32_t one[256], many[256];

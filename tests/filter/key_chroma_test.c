@@ -8,18 +8,10 @@
 #include <math.h>
 #include <string.h>
 
-static MotusFrame *random_frame(int width, int height) {
-    MotusFrame *f = NULL;
-    REQUIRE_OK(motus_frame_alloc(&f, width, height));
-    for (int p = 0; p < 3; p++)
-        motus_test_fill(f->plane[p].data, (size_t)(f->plane[p].stride * f->plane[p].height));
-    return f;
-}
-
 // Spill in 4:2:0, for every pair of chroma samples: those within 45 degrees of the key's direction
 // move away from it, by the distance to that border.
 static void chroma_spill(void) {
-    MotusFrame *f = random_frame(512, 512), *dst = random_frame(512, 512);
+    MotusFrame *f = motus_test_frame(512, 512), *dst = motus_test_frame(512, 512);
     for (int i = 0; i < 256 * 256; i++) {
         f->plane[1].data[i / 256 * f->plane[1].stride + i % 256] = (uint8_t)i;
         f->plane[2].data[i / 256 * f->plane[2].stride + i % 256] = (uint8_t)(i >> 8);
@@ -84,7 +76,8 @@ static void mean_weights(void) {
 static void chroma_mean(void) {
     for (int n = 0; n < 60; n++) {
         int w = motus_test_range(1, 300), h = motus_test_range(1, 9);
-        MotusFrame *fg = random_frame(w, h), *bg = random_frame(w, h), *dst = random_frame(w, h);
+        MotusFrame *fg = motus_test_frame(w, h), *bg = motus_test_frame(w, h),
+                   *dst = motus_test_frame(w, h);
         for (int p = 1; p < 3; p++)
             for (int y = 0; y < fg->plane[p].height; y++)
                 memset(fg->plane[p].data + y * fg->plane[p].stride, 128,

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "common/faults.h"
+#include "common/int_core.h"
 #include "tests/gpu/gpu_test.h"
 #include "tests/me/me_case.h"
 #include "yuv/io/reader.h"
@@ -51,6 +52,77 @@ static void requests_in_flight(void) {
     }
     motus_me_close(&cpu);
     motus_me_close(&cuda);
+}
+
+// Searches pictures, each in the one that the request before kept, with all that may be pending.
+// skip: MVs far beyond the edges. Results: an entry for each picture.
+static void search_kept(MotusMe *me, const MeCase *c, const MotusMv *skip, MotusField *const *field,
+                        uint16_t *const *skip_sad, uint32_t *const *satd) {
+    MotusMeReference *reference[MOTUS_ME_IN_FLIGHT + 1];
+    const int ring = MOTUS_ME_IN_FLIGHT + 1;
+    for (int i = 0; i < ring; i++) REQUIRE_OK(motus_me_reference_alloc(&reference[i], me));
+    for (int i = 0, received = 0; received < FRAMES;) {
+        if (i == FRAMES || i - received == MOTUS_ME_IN_FLIGHT) {
+            EXPECT_OK(motus_me_wait(me, NULL, -1));
+            received++;
+            continue;
+        }
+        const MotusMeTarget target = {.reference = reference[(i + ring - 1) % ring],
+                                      .skip_mv = skip,
+                                      .mv = field[i]->mv[0],
+                                      .sad = field[i]->sad[0],
+                                      .cost = field[i]->cost[0],
+                                      .satd = satd[i],
+                                      .skip_sad = skip_sad[i]};
+        MotusMeRequest request = motus_me_request_default(&c[i].cur, &target, i > 0);
+        request.keep = reference[i++ % ring];
+        EXPECT_OK(motus_me_request(me, &request));
+    }
+    for (int i = 0; i < ring; i++) motus_me_reference_unref(&reference[i]);
+}
+
+// Pictures that are kept give the CPU's results, with half-sample planes and without, and with
+// sizes of whole and partial MBs and words.
+static void kept_pictures(void) {
+    static const int sizes[4][2] = {{320, 176}, {500, 300}, {333, 201}, {18, 5}};
+    for (int k = 0; k < 8; k++) {
+        const int width = sizes[k / 2][0], height = sizes[k / 2][1];
+        const size_t n = (size_t)motus_mbs(width) * (size_t)motus_mbs(height);
+        MeCase c[FRAMES];
+        MotusField *field[2][FRAMES];
+        uint16_t *skip_sad[2][FRAMES];
+        uint32_t *satd[2][FRAMES];
+        MotusMv *skip = calloc(n, sizeof *skip);
+        for (size_t i = 0; i < n; i++) {
+            skip[i].x = (int16_t)(4 * motus_test_range(-width, width));
+            skip[i].y = (int16_t)(4 * motus_test_range(-height, height));
+        }
+        for (int i = 0; i < FRAMES; i++)
+            me_case_moved(&c[i], width, height, 8,
+                          k & 1 ? MOTUS_SUBPEL_FULL : MOTUS_SUBPEL_QUARTER);
+        for (int on = 0; on < 2; on++) {
+            for (int i = 0; i < FRAMES; i++) {
+                field[on][i] = me_case_field(width, height);
+                skip_sad[on][i] = calloc(n, sizeof **skip_sad[on]);
+                satd[on][i] = calloc(MOTUS_BLOCKS * n, sizeof **satd[on]);
+            }
+            MotusMe *me = me_case_open(c[0].config, on ? MOTUS_BACKEND_CUDA : MOTUS_BACKEND_CPU);
+            search_kept(me, c, skip, field[on], skip_sad[on], satd[on]);
+            motus_me_close(&me);
+        }
+        for (int i = 0; i < FRAMES; i++) {
+            MOTUS_CHECK(motus_test_same_fields(field[0][i], field[1][i]) &&
+                            !memcmp(skip_sad[0][i], skip_sad[1][i], n * sizeof **skip_sad[0]) &&
+                            !memcmp(satd[0][i], satd[1][i], MOTUS_BLOCKS * n * sizeof **satd[0]),
+                        "%dx%d frame %d, subpel %d", width, height, i, c[0].config.subpel);
+            for (int on = 0; on < 2; on++) {
+                motus_field_free(&field[on][i]);
+                free(skip_sad[on][i]), free(satd[on][i]);
+            }
+            me_case_free(&c[i]);
+        }
+        free(skip);
+    }
 }
 
 typedef struct Worker {
@@ -249,11 +321,8 @@ static void sequences(void) {
     MOTUS_CHECK(n > 0, "no sequence in %s", folder);
 }
 
-static const GpuRow rows[] = {GPU_TEST(requests_in_flight),
-                              GPU_TEST(two_threads),
-                              GPU_TEST(failing_device),
-                              GPU_TEST(too_little_memory),
-                              GPU_TEST(constant_memory),
-                              GPU_TEST(sequences),
-                              {0}};
+static const GpuRow rows[] = {GPU_TEST(requests_in_flight), GPU_TEST(kept_pictures),
+                              GPU_TEST(two_threads),        GPU_TEST(failing_device),
+                              GPU_TEST(too_little_memory),  GPU_TEST(constant_memory),
+                              GPU_TEST(sequences),          {0}};
 const GpuSuite gpu_me_api = {"me_api", rows};

@@ -155,15 +155,6 @@ static size_t write_slice(const Slice *s, const MotusCodedMbs *pic, int k, uint8
     return motus_nal_write(nal, s->head.nal_header >> 5, s->head.nal_header & 31, rbsp, bits.size);
 }
 
-// Appends cabac_zero_words.
-static void write_zero_words(Slice *s, const MotusBinCounts *counts) {
-    uint64_t bins = counts->others;
-    for (int i = 0; i < 2 * MOTUS_SYMBOL_BIN; i++) bins += counts->bin[i];
-    for (size_t n = motus_cabac_zero_words(bins, s->size - 4 * (size_t)s->slices.n, s->pic.n_mb); n;
-         n--, s->size += 3)
-        memcpy(s->want + s->size, (const uint8_t[]){0, 0, 3}, 3);
-}
-
 static void write_picture(Slice *s) {
     MotusBinCounts bins = {.others = 0};
     MotusCodedMbs pic = s->pic;
@@ -179,7 +170,9 @@ static void write_picture(Slice *s) {
     s->size = 0;
     for (int k = 0; k < s->slices.n; k++)
         s->size += write_slice(s, &pic, k, rbsp, capacity, s->want + s->size, &s->want_stats);
-    if (pic.context) write_zero_words(s, &bins);
+    if (pic.context)
+        s->size += motus_write_zero_words(s->want + s->size, &bins,
+                                          s->size - 4 * (size_t)s->slices.n, pic.n_mb);
     memcpy(s->bins->at[ON_CPU], &bins, sizeof bins);
     free(rbsp);
 }

@@ -22,9 +22,29 @@ static MotusMe *open_cpu(MotusMeConfig config, const char *cpu, int threads) {
 
 // ---- Against the oracle -------------------------------------------------------------------------
 
+// A kept reference predicts as one that is filled from the same plane.
+static void check_kept(const MotusMeReference *kept, MotusMe *me, const MotusPlane *cur,
+                       int number) {
+    MotusMeReference *filled = me_case_reference(me, cur);
+    for (int i = 0; i < 100; i++) {
+        const int x = motus_test_range(-40, cur->width + 40), // beyond the border, too
+            y = motus_test_range(-40, cur->height + 40);
+        uint8_t got[256], want[256];
+        MotusMv mv = {(int16_t)(motus_test_range(-9, 9) * 4),
+                      (int16_t)(motus_test_range(-9, 9) * 4)};
+        if (motus_me_reference_block(filled, x, y, (MotusMv){1, 1}, 16, 16, want, 16) == MOTUS_OK)
+            mv.x = (int16_t)(mv.x + i % 4), mv.y = (int16_t)(mv.y + i / 4 % 4);
+        MOTUS_CHECK(motus_me_reference_block(kept, x, y, mv, 16, 16, got, 16) == MOTUS_OK &&
+                        motus_me_reference_block(filled, x, y, mv, 16, 16, want, 16) == MOTUS_OK &&
+                        !memcmp(got, want, sizeof got),
+                    "case %d: kept at %d,%d mv %d,%d", number, x, y, mv.x, mv.y);
+    }
+    motus_me_reference_unref(&filled);
+}
+
 static void run(const RequestCase *c, const char *cpu, int threads, int number) {
     MotusMe *me = open_cpu(c->me[0].config, cpu, threads);
-    MotusMeReference *reference[REQUEST_TARGETS] = {NULL};
+    MotusMeReference *reference[REQUEST_TARGETS] = {NULL}, *kept = NULL, *request_kept;
     RequestResults results;
     void *opaque = NULL;
     request_results_alloc(c, &results);
@@ -33,11 +53,16 @@ static void run(const RequestCase *c, const char *cpu, int threads, int number) 
     motus_test_cpu(NULL);
     MotusMeRequest request = request_of(c, &results);
     request.opaque = &results;
+    if (number % 3) REQUIRE_OK(motus_me_reference_alloc(&kept, me));
+    request.keep = request_kept = motus_me_reference_ref(kept);
     MOTUS_CHECK(motus_me_request(me, &request) == MOTUS_OK, "case %d", number);
+    motus_me_reference_unref(&request_kept);
     for (int i = 0; i < c->n_targets; i++)
         motus_me_reference_unref(&reference[i]); // only the request holds it from here on
     MOTUS_CHECK(motus_me_wait(me, &opaque, 0) == MOTUS_OK && opaque == &results, "case %d", number);
     request_case_check(c, &results, cpu ? cpu : "best", number);
+    if (kept) check_kept(kept, me, &c->me[0].cur, number);
+    motus_me_reference_unref(&kept);
     request_results_free(&results);
     motus_me_close(&me);
 }
@@ -339,7 +364,25 @@ static void states(void) {
                     MOTUS_ERR_STATE);
     EXPECT_OK(motus_me_wait(me, NULL, -1));
     EXPECT_OK(motus_me_reference_fill(reference, me, &plane, MOTUS_MEMORY_HOST, NULL));
-    for (int i = 0; i < 2; i++) { // the reference, and its planes
+    // A kept reference may be searched while it is pending, not kept or filled.
+    MotusMeReference *kept = NULL;
+    EXPECT_OK(motus_me_reference_alloc(&kept, me));
+    waiting.keep = kept;
+    EXPECT_OK(motus_me_request(me, &waiting));
+    CU_ASSERT_EQUAL(motus_me_request(me, &waiting), MOTUS_ERR_STATE);
+    CU_ASSERT_EQUAL(motus_me_reference_fill(kept, me, &plane, MOTUS_MEMORY_HOST, NULL),
+                    MOTUS_ERR_STATE);
+    target.reference = kept, waiting.keep = NULL;
+    EXPECT_OK(motus_me_request(me, &waiting));
+    EXPECT_OK(motus_me_wait(me, NULL, -1));
+    waiting.keep = kept, target.reference = reference;
+    CU_ASSERT_EQUAL(motus_me_request(me, &waiting), MOTUS_ERR_STATE); // still searched
+    EXPECT_OK(motus_me_wait(me, NULL, -1));
+    motus_alloc_fail_after(0); // a request needs no memory
+    EXPECT_OK(motus_me_request(me, &waiting));
+    motus_alloc_fail_after(-1);
+    motus_me_reference_unref(&kept); // closed while it is pending, for the request alone
+    for (int i = 0; i < 2; i++) {    // the reference, and its planes
         motus_alloc_fail_after(i);
         CU_ASSERT_EQUAL(motus_me_reference_alloc(&none, me), MOTUS_ERR_MEMORY);
         CU_ASSERT_PTR_NULL(none);

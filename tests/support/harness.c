@@ -73,14 +73,31 @@ void motus_test_guard_free(uint8_t *data) {
     if (data) free(data - BAND);
 }
 
+MotusPlane motus_test_plane(int width, int height) {
+    const size_t stride = (size_t)(width + motus_test_range(0, 9));
+    return (MotusPlane){motus_test_guarded(stride * (size_t)height), (ptrdiff_t)stride, width,
+                        height};
+}
+
+MotusFrame *motus_test_frame(int width, int height) {
+    MotusFrame *f = NULL;
+    REQUIRE_OK(motus_frame_alloc(&f, width, height));
+    for (int i = 0; i < 3; i++)
+        for (int y = 0; y < f->plane[i].height; y++)
+            motus_test_fill(f->plane[i].data + y * f->plane[i].stride, (size_t)f->plane[i].width);
+    return f;
+}
+
+int motus_test_same_planes(const MotusPlane *a, const MotusPlane *b) {
+    if (a->width != b->width || a->height != b->height) return 0;
+    for (int y = 0; y < a->height; y++)
+        if (memcmp(a->data + y * a->stride, b->data + y * b->stride, (size_t)a->width)) return 0;
+    return 1;
+}
+
 int motus_test_same_frames(const MotusFrame *a, const MotusFrame *b) {
-    for (int i = 0; i < 3; i++) {
-        const MotusPlane *p = &a->plane[i], *q = &b->plane[i];
-        if (p->width != q->width || p->height != q->height) return 0;
-        for (int y = 0; y < p->height; y++)
-            if (memcmp(p->data + y * p->stride, q->data + y * q->stride, (size_t)p->width))
-                return 0;
-    }
+    for (int i = 0; i < 3; i++)
+        if (!motus_test_same_planes(&a->plane[i], &b->plane[i])) return 0;
     return 1;
 }
 

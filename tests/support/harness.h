@@ -57,6 +57,13 @@ uint8_t *motus_test_guarded(size_t size);
 int motus_test_guard_ok(const uint8_t *data);
 void motus_test_guard_free(uint8_t *data);
 
+// Returns a plane in a guarded buffer, with up to nine bytes between its rows.
+MotusPlane motus_test_plane(int width, int height);
+
+// Returns a frame of random samples.
+MotusFrame *motus_test_frame(int width, int height);
+
+int motus_test_same_planes(const MotusPlane *a, const MotusPlane *b); // sizes and samples
 int motus_test_same_frames(const MotusFrame *a, const MotusFrame *b); // sizes and samples
 int motus_test_same_fields(const MotusField *a,
                            const MotusField *b); // of one size: vectors, SADs and costs

@@ -280,11 +280,11 @@ other_commands() {
     bench_filters
 }
 
-foreign_words
+alike foreign_words
 main_paths
-odd_sizes
+alike odd_sizes
 statistics
-vectors
-search_fields
+alike vectors
+alike search_fields
 other_commands
 checks_done

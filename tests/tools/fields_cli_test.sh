@@ -200,10 +200,14 @@ exports() {
 
 "$motus" synth in.y4m --size 64x48 --frames 12 --pan 1.5,-0.25 --objects 1 || exit 1
 "$motus" synth small.y4m --size 32x48 --frames 12 --pan 1.5,-0.25 || exit 1
-feed_back
-others
-wrong_fields
-coded_vectors
-wrong_coded_vectors
+tables() {
+    feed_back
+    others
+    wrong_fields
+    coded_vectors
+    wrong_coded_vectors
+}
+
+alike tables
 exports
 checks_done

@@ -301,10 +301,10 @@ containers() {
     ! command -v ffmpeg >/dev/null || losses
 }
 
-output_names
+alike output_names
 old_outputs
-progress_objects
-cut_input
+alike progress_objects
+alike cut_input
 interrupts
 [ -z "$probe" ] || containers
 checks_done

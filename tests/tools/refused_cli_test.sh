@@ -158,7 +158,6 @@ usage_errors() {
         -o out.264 --bitrate 9 --pass 2 --pass-log back.log --stats back.log
     cp in.y4m series01.264
     refused 2 'series01.264: is the input as well' encode 'series%02d.264' -o series01.264
-    refuse_listed_inputs
     refuse_rates
     rm linked.y4m other_name.264 back.y4m series01.264
     refused 2 'out.avi: ends in none of .264' encode in.y4m -o out.avi
@@ -287,7 +286,8 @@ old_output_survives() {
     ok 'the stream is whole all the same' cmp -s keep.264 ref.264
 }
 
-usage_errors
+alike usage_errors
+refuse_listed_inputs
 bad_inputs
 bad_outputs
 old_output_survives

@@ -8,12 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-static void fill_frame(const MotusFrame *f) {
-    for (int i = 0; i < 3; i++)
-        for (int y = 0; y < f->plane[i].height; y++)
-            motus_test_fill(f->plane[i].data + y * f->plane[i].stride, (size_t)f->plane[i].width);
-}
-
 // Every row starts on a 64-byte line and planes share no sample: each keeps its value after all are
 // written.
 static void check_shape(int width, int height) {
@@ -81,11 +75,7 @@ static void frame_references(void) {
 }
 
 static void check_padding(int width, int height, int to_width, int to_height) {
-    MotusFrame *src = NULL, *dst = NULL;
-    REQUIRE_OK(motus_frame_alloc(&src, width, height));
-    REQUIRE_OK(motus_frame_alloc(&dst, to_width, to_height));
-    fill_frame(src);
-    fill_frame(dst);
+    MotusFrame *src = motus_test_frame(width, height), *dst = motus_test_frame(to_width, to_height);
     EXPECT_OK(motus_frame_copy_padded(dst, src));
     int wrong = 0;
     for (int i = 0; i < 3; i++) {
@@ -114,22 +104,19 @@ static void padding(void) {
     }
 }
 
-// Returns a plane in a guarded buffer of its own.
-static MotusPlane guarded_plane(int width, int height) {
+// Returns a plane of the kind: 0 noise, 1 black, 2 white, 3 checkerboard, 4 ramp. No bytes follow
+// its last sample.
+static MotusPlane make_plane(int width, int height, int kind) {
     int stride = width + motus_test_range(0, 9);
     MotusPlane p = {motus_test_guarded((size_t)stride * (size_t)(height - 1) + (size_t)width),
                     stride, width, height};
-    return p;
-}
-
-// Fills a plane: 0 noise, 1 black, 2 white, 3 checkerboard, 4 ramp.
-static void fill_plane(const MotusPlane *p, int kind) {
-    for (int y = 0; y < p->height; y++)
-        for (int x = 0; x < p->width; x++) {
+    for (int y = 0; y < height; y++)
+        for (int x = 0; x < width; x++) {
             const int values[5] = {(int)(motus_test_random() >> 24), 0, 255, ((x ^ y) & 1) * 255,
                                    100 + (x + y) % 7};
-            p->data[y * p->stride + x] = (uint8_t)values[kind];
+            p.data[y * p.stride + x] = (uint8_t)values[kind];
         }
+    return p;
 }
 
 static uint64_t naive_ssd(const MotusPlane *a, const MotusPlane *b) {
@@ -169,9 +156,7 @@ static double naive_ssim(const MotusPlane *a, const MotusPlane *b) {
 }
 
 static void check_metrics(int width, int height, int kind_a, int kind_b) {
-    MotusPlane a = guarded_plane(width, height), b = guarded_plane(width, height);
-    fill_plane(&a, kind_a);
-    fill_plane(&b, kind_b);
+    MotusPlane a = make_plane(width, height, kind_a), b = make_plane(width, height, kind_b);
     MOTUS_CHECK(motus_plane_ssd(&a, &b, width, height) == naive_ssd(&a, &b), "%dx%d kinds %d %d",
                 width, height, kind_a, kind_b);
     double ssim = motus_plane_ssim(&a, &b, width, height);

@@ -230,9 +230,9 @@ MotusStatus measure(MeBench *b, double *slowest) {
 
 // ---- End to end ---------------------------------------------------------------------------------
 
-// Searches `pictures` pictures from host memory and back, each in the one before,
-// MOTUS_ME_IN_FLIGHT at a time. *seconds: all of them; *first: the first one. reference: one more
-// than may be pending, as the newest is filled while the others are searched.
+// Searches `pictures` pictures from host memory and back, each in the one before, which the request
+// before keeps, MOTUS_ME_IN_FLIGHT at a time. *seconds: all of them; *first: the first one.
+// reference: one more than may be pending, as the oldest request searches one more.
 MotusStatus stream_pictures(MeBench *b, MotusMe *me, MotusField *const field[MOTUS_ME_IN_FLIGHT],
                             MotusMeReference *const reference[MOTUS_ME_IN_FLIGHT + 1], int pictures,
                             double *seconds, double *first) {
@@ -243,17 +243,20 @@ MotusStatus stream_pictures(MeBench *b, MotusMe *me, MotusField *const field[MOT
         return MotusPlane{b->pinned + i % b->b->clip.n * b->frame_bytes, b->width, b->width,
                           b->height};
     };
+    const MotusPlane before = plane_of(0);
+    status = motus_me_reference_fill(reference[MOTUS_ME_IN_FLIGHT], me, &before, MOTUS_MEMORY_HOST,
+                                     NULL);
     for (int i = 0, received = 0; received < pictures && !status;) {
         if (i < pictures && i - received < MOTUS_ME_IN_FLIGHT && (received || !i)) {
-            const MotusPlane cur = plane_of(i), before = plane_of(i ? i - 1 : 0);
+            const MotusPlane cur = plane_of(i);
             MotusField *f = field[i % MOTUS_ME_IN_FLIGHT];
             MotusMeTarget target = {};
-            target.reference = reference[i % (MOTUS_ME_IN_FLIGHT + 1)], target.hints = &hints;
+            target.reference = reference[(i + MOTUS_ME_IN_FLIGHT) % (MOTUS_ME_IN_FLIGHT + 1)];
+            target.hints = &hints;
             target.mv = f->mv[0], target.sad = f->sad[0], target.cost = f->cost[0];
-            const MotusMeRequest request = motus_me_request_default(&cur, &target, 1);
-            status = motus_me_reference_fill(reference[i++ % (MOTUS_ME_IN_FLIGHT + 1)], me, &before,
-                                             MOTUS_MEMORY_HOST, NULL);
-            if (!status) status = motus_me_request(me, &request);
+            MotusMeRequest request = motus_me_request_default(&cur, &target, 1);
+            request.keep = reference[i++ % (MOTUS_ME_IN_FLIGHT + 1)];
+            status = motus_me_request(me, &request);
             continue;
         }
         status = motus_me_wait(me, NULL, -1);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "common/error.h"
-#include "motus/me.h"
+#include "motus/me_request.h"
 #include "tools/cli/cmd.h"
 #include "tools/cli/options.h"
 #include "tools/cli/outputs.h"
@@ -47,6 +47,7 @@ typedef struct SearchJob {
     MotusReader *reader;
     MotusMe *me;
     MotusField *field;
+    MotusMeReference *reference[2]; // frame i is kept in number i & 1
     MotusFieldOut *out;
     int64_t frames; // read so far
     MotusError *error;
@@ -115,6 +116,8 @@ static MotusStatus open_all(SearchJob *s) {
     config.error = &cuda;
     status = motus_me_open(&s->me, &config);
     if (!status) status = motus_field_alloc(&s->field, info->width, info->height);
+    for (int i = 0; i < 2 && !status; i++)
+        status = motus_me_reference_alloc(&s->reference[i], s->me);
     if (status)
         return motus_fail(s->error, status, "%s: search: %s", motus_shown(o->input),
                           cuda.text[0] ? cuda.text : motus_status_text(status));
@@ -135,28 +138,31 @@ static MotusStatus next_frame(SearchJob *s, MotusFrame **frame) {
 }
 
 static MotusStatus search_all(SearchJob *s) {
-    MotusFrame *cur = NULL, *ref = NULL;
+    MotusFrame *frame = NULL;
     int64_t total = motus_reader_info(s->reader)->frames;
     if (s->options->frames && (total < 0 || total > s->options->frames)) total = s->options->frames;
     const MotusMeHints hints = {.lambda_q8 = (uint32_t)s->options->lambda};
     MotusProgress progress = motus_progress_begin(total, s->options->quiet);
     MotusStatus status = MOTUS_OK;
-    while (!status && !(status = next_frame(s, &cur))) {
-        s->frames++;
-        if (ref) {
-            status = motus_me_search(s->me, &cur->plane[0], &ref->plane[0], &hints, s->field);
-            const char *cuda = motus_me_error(s->me)->text;
-            status = status ? motus_fail(s->error, status, "search: %s",
-                                         cuda[0] ? cuda : motus_status_text(status))
-                            : motus_field_out_picture(s->out, s->frames - 1, s->field,
-                                                      s->options->me.modes, s->error);
-        }
-        motus_frame_unref(&ref);
-        ref = cur;
-        cur = NULL;
+    while (!status && !(status = next_frame(s, &frame))) {
+        const MotusMeTarget target = {.reference = s->reference[(s->frames + 1) & 1],
+                                      .hints = &hints,
+                                      .mv = s->field->mv[0],
+                                      .sad = s->field->sad[0],
+                                      .cost = s->field->cost[0]};
+        MotusMeRequest request = motus_me_request_default(&frame->plane[0], &target, s->frames > 0);
+        request.keep = s->reference[s->frames++ & 1];
+        status = motus_me_request(s->me, &request);
+        if (!status) status = motus_me_wait(s->me, NULL, -1);
+        const char *cuda = motus_me_error(s->me)->text;
+        if (status)
+            motus_fail(s->error, status, "search: %s", cuda[0] ? cuda : motus_status_text(status));
+        else if (s->frames > 1)
+            status = motus_field_out_picture(s->out, s->frames - 1, s->field, s->options->me.modes,
+                                             s->error);
+        motus_frame_unref(&frame);
         motus_progress_show(&progress, s->frames, "");
     }
-    motus_frame_unref(&ref);
     motus_progress_end(&progress);
     if (status != MOTUS_END) return status;
     if (s->frames < 2 && !motus_signal_caught())
@@ -181,6 +187,7 @@ int motus_cmd_search(int argc, char **argv) {
     }
     motus_field_out_abandon(&s.out);
     motus_field_free(&s.field);
+    for (int i = 0; i < 2; i++) motus_me_reference_unref(&s.reference[i]);
     motus_me_close(&s.me);
     motus_reader_close(&s.reader);
     return motus_exit_status(done, &error, interrupted);

@@ -89,11 +89,6 @@ static int is_opaque(const AVFrame *f, int plane, int first, int step) {
     return 1;
 }
 
-// Mixes a sample with black (alpha 0: black .. 255), rounded.
-static uint8_t over(uint8_t value, int alpha, int black) {
-    return (uint8_t)((value * alpha + black * (255 - alpha) + 127) / 255);
-}
-
 // Composes the picture over black into c->composed, in a format without alpha. Returns 1, or 0 if
 // the picture is opaque: use the original.
 static int compose(MotusConverter *c, const AVFrame *f) {
@@ -110,15 +105,17 @@ static int compose(MotusConverter *c, const AVFrame *f) {
     PictureSamples from = samples_of_av(f), to = samples_of_av(t);
     if ((code = scale(c, TO_ALPHA, f, &from, &to)) < 0) return code;
     if (rgb ? is_opaque(t, 0, 3, 4) : is_opaque(t, 3, 0, 1)) return 0;
-    const int black = motus_is_full_range(f) ? 0 : 16;
-    for (int i = 0; i < 3; i++)
+    const int dark = motus_is_full_range(f) ? 0 : 16;
+    for (int i = 0; i < 3; i++) {
+        const int black = rgb ? 0 : i ? 128 : dark;
         for (int y = 0; y < t->height; y++)
             for (int x = 0; x < t->width; x++) {
                 uint8_t *v = rgb ? t->data[0] + y * t->linesize[0] + 4 * x + i
                                  : t->data[i] + y * t->linesize[i] + x;
                 const int alpha = rgb ? v[3 - i] : t->data[3][y * t->linesize[3] + x];
-                *v = over(*v, alpha, rgb ? 0 : i ? 128 : black);
+                *v = (uint8_t)((*v * alpha + black * (255 - alpha) + 127) / 255); // rounded
             }
+    }
     t->format = rgb ? AV_PIX_FMT_RGB0 : AV_PIX_FMT_YUV444P;
     return 1;
 }

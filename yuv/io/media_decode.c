@@ -206,16 +206,6 @@ void motus_deinterlacer_close(MotusDeinterlacer *d) {
 void motus_deinterlacer_close(MotusDeinterlacer *d) { (void)d; }
 #endif
 
-static void set_interlaced(AVFrame *frame, int top_field_first) {
-#if LIBAVUTIL_VERSION_INT >= AV_VERSION_INT(58, 7, 100)
-    frame->flags |=
-        AV_FRAME_FLAG_INTERLACED | (top_field_first ? AV_FRAME_FLAG_TOP_FIELD_FIRST : 0);
-#else
-    frame->interlaced_frame = 1;
-    frame->top_field_first = top_field_first;
-#endif
-}
-
 static int is_interlaced_stream(const MotusMedia *m) {
     enum AVFieldOrder order = m->format->streams[m->stream]->codecpar->field_order;
     return order != AV_FIELD_UNKNOWN && order != AV_FIELD_PROGRESSIVE;
@@ -249,7 +239,14 @@ static MotusStatus deinterlace(MotusReader *reader, MotusError *error) {
     if (status) return status;
     if (is_interlaced_stream(m) && !motus_is_interlaced(m->frame)) { // only the container says so
         const enum AVFieldOrder order = m->format->streams[m->stream]->codecpar->field_order;
-        set_interlaced(m->frame, order == AV_FIELD_TT || order == AV_FIELD_TB);
+        const int top_first = order == AV_FIELD_TT || order == AV_FIELD_TB;
+#if LIBAVUTIL_VERSION_INT >= AV_VERSION_INT(58, 7, 100)
+        m->frame->flags |=
+            AV_FRAME_FLAG_INTERLACED | (top_first ? AV_FRAME_FLAG_TOP_FIELD_FIRST : 0);
+#else
+        m->frame->interlaced_frame = 1;
+        m->frame->top_field_first = top_first;
+#endif
     }
     const MotusDeinterlacer *d = &m->deinterlacer;
     const int fits = d->width == m->frame->width && d->height == m->frame->height &&

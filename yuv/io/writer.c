@@ -38,11 +38,11 @@ static MotusStatus io_error(const MotusOutput *out, int cause, MotusError *error
                       strerror(cause));
 }
 
-// Closes and frees everything, and removes the temporary file if there still is one.
-static void discard(MotusOutput **out) {
+void motus_output_abandon(MotusOutput **out) {
+    if (!out || !*out) return;
     MotusOutput *o = *out;
     if (o->built)
-        motus_temp_output_close(&o->temp);
+        motus_temp_output_close(&o->temp); // removes the file if there still is one
     else if (o->fd >= 0)
         close(o->fd);
     motus_free(o->path);
@@ -105,7 +105,7 @@ static MotusStatus open_output(MotusOutput **out, const char *path, int live, Mo
             status = io_error(o, errno, error);
     }
     if (status)
-        discard(&o);
+        motus_output_abandon(&o);
     else
         *out = o;
     return status;
@@ -204,12 +204,8 @@ MotusStatus motus_output_commit(MotusOutput **out, MotusError *error) {
         o->fd = -1;
     }
     MotusStatus status = o->error ? io_error(o, o->error, error) : MOTUS_OK;
-    discard(out);
+    motus_output_abandon(out);
     return status;
-}
-
-void motus_output_abandon(MotusOutput **out) {
-    if (out && *out) discard(out);
 }
 
 // ---- Frames -------------------------------------------------------------------------------------

@@ -208,7 +208,7 @@ class Maker:
                 add(total, run["figures"])
         return {"format": "motus-compare", "version": 1, "complete": True,
                 "command": "motus compare </script>.y4m -o report",
-                "motus": {"version": "0.1.0", "cpu": "a CPU", "instructions": "avx2"},
+                "motus": {"version": "0.2.0", "cpu": "a CPU", "instructions": "avx2"},
                 "x264": {"path": "x264", "version": "0.164.3095"},
                 "settings": {"range": 16, "subpel": "quarter", "criterion": "satd", "qps": qps,
                              "threads": 1, "frames": self.args.frames}, "coders": coders,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "encoder/picture/slice_cut.h"
+#include "encoder/slice/slice_cut.h"
 
 #include "common/int_core.h"
 #include "encoder/slice/slice.h"

@@ -5,8 +5,8 @@
 // writes each MB. An MB that would make the slice too large begins the next one; an MB that is too
 // large alone is coded as intra at coarser QPs.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef ENCODER_PICTURE_SLICE_CUT_H
-#define ENCODER_PICTURE_SLICE_CUT_H
+#ifndef ENCODER_SLICE_SLICE_CUT_H
+#define ENCODER_SLICE_SLICE_CUT_H
 
 #include "encoder/decide/decide.h"
 #include "encoder/settings/stream.h"
