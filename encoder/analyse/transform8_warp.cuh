@@ -1,8 +1,8 @@
 // The 8x8 transform by a warp: coding of up to four luma 8x8 blocks, eight lanes each (a lane a
 // row, then a column, then every eighth position in coding order), and the choice of an inter MB's
 // transform.
-// Equals motus_code_block8 and motus_choose_transform (transform8_cpu.h): suite `lanes`, and
-// `gpu_decide` on a device.
+// Equals motus_code_block8 and motus_choose_transform (residual_cpu.h, trial_cpu.h): suite `lanes`,
+// and `gpu_decide` on a device.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_ANALYSE_TRANSFORM8_WARP_CUH
 #define ENCODER_ANALYSE_TRANSFORM8_WARP_CUH

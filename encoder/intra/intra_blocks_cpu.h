@@ -6,7 +6,6 @@
 
 #include "encoder/analyse/predict_cpu.h"
 #include "encoder/analyse/residual_cpu.h"
-#include "encoder/analyse/transform8_cpu.h"
 #include "encoder/intra/intra.h"
 #include "encoder/intra/intra4x4_cpu.h"
 #include "encoder/intra/intra8x8_cpu.h"
