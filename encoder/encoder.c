@@ -144,7 +144,8 @@ static MotusStatus read_params(MotusEncoder *enc, MotusFrameParams *to,
         return MOTUS_ERR_ARGUMENT;
     memcpy(to, from, from->size);
     if (to->qp_offset && to->n_qp_offset != n_mb) return MOTUS_ERR_ARGUMENT;
-    if (motus_external_mvs_are_given(to) && motus_external_mvs_check(&enc->stream, to, &enc->error))
+    if (motus_external_mvs_bytes(&enc->stream, to) &&
+        motus_external_mvs_check(&enc->stream, to, &enc->error))
         return MOTUS_ERR_ARGUMENT;
     return enc->stream.config.time_base.num && to->duration < 1 ? MOTUS_ERR_ARGUMENT : MOTUS_OK;
 }

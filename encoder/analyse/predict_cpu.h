@@ -183,7 +183,7 @@ static inline uint32_t motus_ssd_square(const uint8_t *a, ptrdiff_t a_stride, co
     __m256i sum = _mm256_setzero_si256();
     if (size == 4)
         return motus_sum32_avx2(
-            motus_ssd16_avx2(motus_load4x4_avx2(a, a_stride), motus_load4x4_avx2(b, b_stride)));
+            motus_ssd16_avx2(load4x4_avx2(a, a_stride), load4x4_avx2(b, b_stride)));
     for (int y = 0; y < size; y += 16 / size) {
         const uint8_t *p = a + y * a_stride, *q = b + y * b_stride;
         sum = _mm256_add_epi32(sum, size == 8

@@ -163,7 +163,7 @@ static inline int motus_code_block8(MotusBlockLevels *b, const uint8_t *src, ptr
                                     const MotusLevelChoice *choice) {
     int coef[64];
 #ifdef __AVX2__
-    motus_forward_block8_avx2(coef, src, src_stride, rec, rec_stride);
+    forward_block8_avx2(coef, src, src_stride, rec, rec_stride);
 #else
     motus_forward8x8(coef, src, src_stride, rec, rec_stride);
 #endif
@@ -176,7 +176,7 @@ static inline int motus_code_block8(MotusBlockLevels *b, const uint8_t *src, ptr
                                   quant->qp);
     }
 #ifdef __AVX2__
-    motus_add_block8_avx2(rec, rec_stride, coef);
+    add_block8_avx2(rec, rec_stride, coef);
 #else
     motus_inverse8x8_add(rec, rec_stride, coef);
 #endif

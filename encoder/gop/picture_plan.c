@@ -18,9 +18,7 @@ MotusStatus motus_picture_plan_alloc(MotusPicturePlan **plan, const MotusStream 
     const size_t n_mb = (size_t)s->mb_width * (size_t)s->mb_height,
                  depth = (size_t)motus_lookahead_delay(&s->rate.lookahead),
                  head = aligned(sizeof(MotusPicturePlan)),
-                 mvs = motus_external_mvs_are_given(params)
-                           ? aligned(motus_external_mvs_bytes(s, params))
-                           : 0;
+                 mvs = aligned(motus_external_mvs_bytes(s, params));
     const int offsets = extra || s->refresh_period, looks = s->config.rate != MOTUS_RATE_QP,
               maps = looks || offsets, keeps_aq = looks && s->rate.lookahead.keep_aq;
     uint8_t *at =

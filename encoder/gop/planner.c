@@ -37,18 +37,6 @@ static MotusStatus check_log(const MotusPlanner *p, const MotusLookaheadPlan *pl
                       (long long)plan->number);
 }
 
-// Hands out the plans that the lookahead can make now.
-static MotusStatus hand_out_plans(MotusPlanner *p) {
-    MotusPicturePlan *plan = motus_gop_coders_planned(p->coders, NULL);
-    MotusStatus status = MOTUS_OK;
-    while (!status && plan) {
-        status = motus_picture_plan_get(plan, p->look, &p->lost);
-        if (!status) status = check_log(p, &plan->lookahead, &p->lost);
-        if (!status) plan = motus_gop_coders_planned(p->coders, plan);
-    }
-    return status < 0 ? status : MOTUS_OK;
-}
-
 // Does the job of a picture, or of the end. If it fails, the stream ends before the first picture
 // without a plan.
 static MotusStatus do_job(MotusPlanner *p, int is_end) {
@@ -61,7 +49,14 @@ static MotusStatus do_job(MotusPlanner *p, int is_end) {
     }
     if (is_end) motus_lookahead_end(p->look);
     if (is_end) motus_gop_coders_end(p->coders);
-    if (!status) status = hand_out_plans(p);
+    // Hands out the plans that the lookahead can make now.
+    MotusPicturePlan *plan = status ? NULL : motus_gop_coders_planned(p->coders, NULL);
+    while (plan && !status) {
+        status = motus_picture_plan_get(plan, p->look, &p->lost);
+        if (!status) status = check_log(p, &plan->lookahead, &p->lost);
+        if (!status) plan = motus_gop_coders_planned(p->coders, plan);
+    }
+    if (plan && status > 0) status = MOTUS_OK; // MOTUS_AGAIN: it needs more pictures
     if (status) motus_gop_coders_lose(p->coders, &p->lost);
     return status;
 }
