@@ -7,7 +7,6 @@
 #include "dct/transform8_core.h"
 #include "encoder/analyse/trial_core.h"
 #include "encoder/levels/levels.h"
-#include "encoder/levels/levels_cabac_core.h"
 #ifdef __AVX2__
 #include "dct/transform8_avx2.h"
 #endif

@@ -7,7 +7,7 @@
 
 void motus_mini_gop_open(MotusMiniGop *m, const MotusStream *s) {
     *m = (MotusMiniGop){.bframes = s->config.bframes,
-                        .adapts = s->rate.lookahead.b_span > 0,
+                        .adapts = s->lookahead.b_span > 0,
                         .delay = s->sequence.reorder,
                         .levels = s->config.b_pyramid ? MOTUS_B_LEVELS : 0,
                         .references = s->config.references,

@@ -28,7 +28,7 @@ struct MotusPlanner {
 // Fails if the picture is not the one that the first pass saw.
 static MotusStatus check_log(const MotusPlanner *p, const MotusLookaheadPlan *plan,
                              MotusError *error) {
-    const MotusPassLog *log = p->stream->rate.control.log;
+    const MotusPassLog *log = p->stream->rate.log;
     if (!log) return MOTUS_OK;
     const MotusPassPicture *picture = plan->number < log->n ? &log->picture[plan->number] : NULL;
     if (picture && picture->idr == plan->idr && picture->cost == plan->cost) return MOTUS_OK;

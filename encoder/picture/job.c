@@ -7,7 +7,7 @@
 #include "common/error.h"
 #include "encoder/decide/decide_core.h"
 #include "encoder/mb/coded_mbs.h"
-#include "encoder/settings/picture_effort.h"
+#include "encoder/settings/stream.h"
 
 MotusStatus motus_jobs_open(MotusJobs *jobs, const MotusStream *stream, int has_recon, int pinned) {
     const size_t n_mb = (size_t)stream->mb_width * (size_t)stream->mb_height;
@@ -86,15 +86,21 @@ static void set_groups(MotusPictureJob *job, const MotusHistory *h,
 
 MotusCentresPicture motus_job_centres(const MotusPictureJob *job, int k) {
     const MotusStream *s = job->stream;
-    return (MotusCentresPicture){.cur = job->src[0].data,
-                                 .cur_stride = job->src[0].stride,
-                                 .ref = job->luma[k],
-                                 .lambda_q8 = job->qp_table[job->qp].lambda_q8,
-                                 .reach = s->effort.reach,
-                                 .wide = motus_searches_wide(job->params, k),
-                                 .limit_x = MOTUS_MAX_CENTRE,
-                                 .limit_y = s->centre_limit_y,
-                                 .centre = job->motion[k].centre};
+    const MotusPictureParams *p = job->params;
+    const int is_far = k && k < p->refs, is_b = p->type == MOTUS_SLICE_B;
+    return (MotusCentresPicture){
+        .cur = job->src[0].data,
+        .cur_stride = job->src[0].stride,
+        .ref = job->luma[k],
+        .lambda_q8 = job->qp_table[job->qp].lambda_q8,
+        .reach = s->effort.reach,
+        // The first reference of either list is no neighbour in display
+        // order: motion may pass what 4:1 pictures reach.
+        .wide = !is_far &&
+                (p->shown - p->ref_shown[0] > 1 || (is_b && p->ref_shown[p->refs] - p->shown > 1)),
+        .limit_x = MOTUS_MAX_CENTRE,
+        .limit_y = s->centre_limit_y,
+        .centre = job->motion[k].centre};
 }
 
 // ---- A picture ----------------------------------------------------------------------------------
@@ -150,7 +156,7 @@ MotusStatus motus_jobs_begin(MotusJobs *jobs, const MotusPictureJob *given, cons
     jobs->before = *h;
     const MotusStream *s = job->stream;
     const MotusPictureParams *params = job->params;
-    job->slices = motus_picture_slices(s, params);
+    job->slices = params->refresh.end ? &s->refresh_slices[params->refresh_at] : &s->slices;
     job->type = params->type, job->refs = params->refs, job->qp = params->qp;
     job->effort = motus_picture_effort(s, params);
     job->limits = s->limits;

@@ -249,7 +249,7 @@ MotusStatus open_streams(MotusCudaCoder *c, MotusError *error) {
 // leave most of a device idle; those of more do not. Without B pictures only IDR pictures run
 // beside others. Without lookahead pictures come one at a time.
 int count_workers(const MotusStream *s, int coders) {
-    const int waits = s->config.rate != MOTUS_RATE_QP && motus_rate_wants_sizes(&s->rate.control);
+    const int waits = s->config.rate != MOTUS_RATE_QP && motus_rate_wants_sizes(&s->rate);
     if (waits || coders > 2) return 1;
     if (s->config.bframes) return coders == 1 ? MAX_WORKERS : 2;
     return coders == 1 && s->config.lookahead && s->config.keyint ? 2 : 1;

@@ -103,8 +103,11 @@ MotusStatus motus_complete_picture(const MotusPassTable *table, void *coder, Mot
                                    MotusError *error) {
     const MotusEncoderConfig *config = &job->stream->config;
     Order order = {table, coder, job, MOTUS_OK, error}, *o = &order;
-    if (motus_is_deblocked(job->stream, job->params)) run(o, MOTUS_PASS_DEBLOCK);
-    if (job->params->is_reference && config->keyint != 1) run(o, MOTUS_PASS_REFERENCE);
+    const int is_reference = job->params->is_reference;
+    // For later pictures, the caller, or squared errors.
+    if (config->deblock && (is_reference || !config->stream_only || !config->no_ssd))
+        run(o, MOTUS_PASS_DEBLOCK);
+    if (is_reference && config->keyint != 1) run(o, MOTUS_PASS_REFERENCE);
     ended(o, MOTUS_STAGE_DEBLOCK);
     run(o, MOTUS_PASS_DOWNLOAD);
     if (!config->no_ssd) run(o, MOTUS_PASS_ERRORS);

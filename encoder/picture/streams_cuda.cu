@@ -8,7 +8,7 @@
 #include "encoder/picture/cuda_coder.cuh"
 
 extern "C" {
-#include "encoder/settings/picture_effort.h"
+#include "encoder/settings/stream.h"
 #include "encoder/slice/slice.h"
 }
 

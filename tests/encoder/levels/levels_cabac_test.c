@@ -4,7 +4,7 @@
 #include "encoder/analyse/residual_cpu.h"
 #include "encoder/bitstream/cavlc_mb_core.h"
 #include "encoder/cabac/cabac.h"
-#include "encoder/levels/levels_cabac_core.h"
+#include "encoder/levels/levels_core.h"
 #include "tests/encoder/levels/random_costs.h"
 
 #include <stdlib.h>
