@@ -4,8 +4,14 @@
 #define ENCODER_ANALYSE_RESIDUAL_CPU_H
 
 #include "dct/dct_mb_core.h"
+#include "dct/transform8_core.h"
 #include "encoder/analyse/trial_core.h"
 #include "encoder/levels/levels.h"
+#ifdef __AVX2__
+#include "dct/transform8_avx2.h"
+#endif
+
+// ---- 4x4 transform ------------------------------------------------------------------------------
 
 // Chooses the levels of blocks [from, to) of one component. first: 1 for AC blocks.
 static inline void residual_levels(MotusResidual *r, MotusTrial *trial, int from, int to, int first,
@@ -35,10 +41,9 @@ static inline int levels_pay(const MotusLevels *levels, int n, const MotusQuant 
 
 // Codes luma of an inter MB. Drops each 8x8 block whose levels are not worth their bits. Returns
 // the bits.
-static inline uint32_t motus_code_inter_luma(MotusResidual *r, MotusTrial *trial,
-                                             const MotusMbSource *src,
-                                             const MotusNeighbours *neighbours, const MotusQuant *q,
-                                             const MotusLevelChoice *choice) {
+static inline uint32_t code_inter_luma(MotusResidual *r, MotusTrial *trial,
+                                       const MotusMbSource *src, const MotusNeighbours *neighbours,
+                                       const MotusQuant *q, const MotusLevelChoice *choice) {
     uint32_t bits = 0;
     motus_residual_luma_forward(r, src, trial, q);
     for (int q8 = 0; q8 < 4; q8++) {
@@ -88,11 +93,10 @@ static inline uint32_t motus_code_chroma(MotusResidual *r, MotusTrial *trial,
 
 // Codes both chroma planes of an inter MB with costs of CABAC: nothing, DCs or DCs and AC, what
 // costs least with its part of coded_block_pattern. Returns the bits without that part.
-static inline uint32_t motus_code_inter_chroma(MotusResidual *r, MotusTrial *trial,
-                                               const MotusMbSource *src,
-                                               const MotusNeighbours *neighbours,
-                                               const MotusQuant *q,
-                                               const MotusLevelChoice *choice) {
+static inline uint32_t code_inter_chroma(MotusResidual *r, MotusTrial *trial,
+                                         const MotusMbSource *src,
+                                         const MotusNeighbours *neighbours, const MotusQuant *q,
+                                         const MotusLevelChoice *choice) {
     MotusLevels ac = {0, 0, 0}, dc = {0, 0, 0};
     motus_residual_chroma_forward(r, src, trial, q);
     for (int c = 0; c < 2; c++) {
@@ -147,6 +151,49 @@ static inline uint32_t motus_code_intra16x16_luma(MotusResidual *r, MotusTrial *
         motus_cavlc_token_class(motus_cavlc_nc(left, above)), choice->zero_runs);
     motus_residual_add(r, trial, 0, 16, 1, q->qp);
     return dc_bits + (ac ? motus_whole_bits(ac_bits, choice) : 0);
+}
+
+// ---- 8x8 transform ------------------------------------------------------------------------------
+
+// Codes an 8x8 block. rec: its prediction, then its reconstruction. Returns 1 if its levels are
+// worth their bits.
+static inline int motus_code_block8(MotusBlockLevels *b, const uint8_t *src, ptrdiff_t src_stride,
+                                    uint8_t *rec, ptrdiff_t rec_stride, const MotusQuant8 *quant,
+                                    const MotusLevelChoice *choice) {
+    int coef[64];
+#ifdef __AVX2__
+    forward_block8_avx2(coef, src, src_stride, rec, rec_stride);
+#else
+    motus_forward8x8(coef, src, src_stride, rec, rec_stride);
+#endif
+    if (!MOTUS_ISA(motus_levels).block8(b, coef, quant, choice)) return 0;
+    memset(coef, 0, sizeof coef);
+    const int rem = quant->qp % 6;
+    for (uint64_t left = b->live; left; left &= left - 1) {
+        const int i = __builtin_ctzll(left), at = motus_zigzag8_at(i);
+        coef[at] = motus_dequant8(b->level[i], motus_dequant8_scale(rem, motus_coef8_class(at)),
+                                  quant->qp);
+    }
+#ifdef __AVX2__
+    add_block8_avx2(rec, rec_stride, coef);
+#else
+    motus_inverse8x8_add(rec, rec_stride, coef);
+#endif
+    return 1;
+}
+
+// Puts the levels of 8x8 block q into the MB; NULL: it has none.
+static inline void motus_store_block8(MotusMb *mb, MotusMbCoef *coef, int q,
+                                      const MotusBlockLevels *b, const MotusLevelChoice *choice) {
+    for (int k = 0; k < 4; k++) {
+        const int blk = motus_blk_at(4 * q + k);
+        int n = 0;
+        for (int i = 0; i < 16 && b; i++) {
+            coef->luma[blk][i] = b->level[4 * i + k];
+            n += coef->luma[blk][i] != 0;
+        }
+        mb->total_coeff[blk] = (uint8_t)(b && choice->costs ? motus_min(16, b->n) : n);
+    }
 }
 
 #endif

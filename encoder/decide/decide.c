@@ -5,7 +5,7 @@
 #include "common/threads.h"
 #include "encoder/analyse/b.h"
 #include "encoder/analyse/inter.h"
-#include "encoder/analyse/transform8_cpu.h"
+#include "encoder/analyse/trial_cpu.h"
 #include "encoder/decide/candidates_cpu.h"
 
 // ---- Intra --------------------------------------------------------------------------------------

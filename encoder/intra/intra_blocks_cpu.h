@@ -6,7 +6,6 @@
 
 #include "encoder/analyse/predict_cpu.h"
 #include "encoder/analyse/residual_cpu.h"
-#include "encoder/analyse/transform8_cpu.h"
 #include "encoder/intra/intra.h"
 #include "encoder/intra/intra_modes_cpu.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #define MOTUS_EMULATED_LANES
-// gcc does not see that only the first warp uses what only it has set (motus_team_shared_trial).
+// gcc does not see that only the first warp uses what only it has set (team_shared_trial).
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
@@ -224,8 +224,7 @@ const char *lanes_check_tables(void) {
     for (int sub = 0; sub < 4; sub++)
         for (int q = 0; q < 4; q++)
             for (int i = 0; i < motus_sub_partitions(sub); i++)
-                if (motus_lane_sub_partition(sub, q, i).block !=
-                    motus_sub_partition(sub, q, i).block)
+                if (lane_sub_partition(sub, q, i).block != motus_sub_partition(sub, q, i).block)
                     return "first block of a sub type";
     return NULL;
 }

@@ -5,7 +5,7 @@
 
 #include "encoder/analyse/inter.h"
 #include "encoder/analyse/inter_bits_core.h"
-#include "encoder/analyse/transform8_cpu.h"
+#include "encoder/analyse/trial_cpu.h"
 #include "tests/encoder/levels/same_levels.h"
 #include "tests/lanes/lanes_warp.h"
 #include "tests/support/harness.h"
