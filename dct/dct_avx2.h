@@ -107,7 +107,7 @@ static inline void inverse4_avx2(__m128i v[4], __m128i first, __m128i second) {
     v[3] = _mm_sub_epi16(sum02, odd3);
 }
 
-static inline __m128i motus_load4x4_avx2(const uint8_t *p, ptrdiff_t stride) {
+static inline __m128i load4x4_avx2(const uint8_t *p, ptrdiff_t stride) {
     return _mm_setr_epi32(load32_avx2(p), load32_avx2(p + stride), load32_avx2(p + 2 * stride),
                           load32_avx2(p + 3 * stride));
 }
@@ -124,7 +124,7 @@ static inline void inverse4x4_add_avx2(uint8_t *dst, ptrdiff_t dst_stride, const
     __m128i half = _mm_set1_epi16(32);
     rows01 = _mm_srai_epi16(_mm_add_epi16(_mm_unpacklo_epi64(v[0], v[1]), half), 6);
     rows23 = _mm_srai_epi16(_mm_add_epi16(_mm_unpacklo_epi64(v[2], v[3]), half), 6);
-    __m128i p = motus_load4x4_avx2(pred, pred_stride);
+    __m128i p = load4x4_avx2(pred, pred_stride);
     rows01 = _mm_add_epi16(rows01, _mm_cvtepu8_epi16(p));
     rows23 = _mm_add_epi16(rows23, _mm_unpackhi_epi8(p, _mm_setzero_si128()));
     uint32_t out[4];

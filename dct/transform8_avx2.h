@@ -54,8 +54,8 @@ static inline void forward8_avx2(MotusInt32x8 v[8]) {
 }
 
 // Equals motus_forward8x8.
-static inline void motus_forward_block8_avx2(int coef[64], const uint8_t *src, ptrdiff_t src_stride,
-                                             const uint8_t *pred, ptrdiff_t pred_stride) {
+static inline void forward_block8_avx2(int coef[64], const uint8_t *src, ptrdiff_t src_stride,
+                                       const uint8_t *pred, ptrdiff_t pred_stride) {
     MotusInt32x8 v[8];
     for (int y = 0; y < 8; y++)
         v[y] = load8_avx2(src + y * src_stride) - load8_avx2(pred + y * pred_stride);
@@ -88,7 +88,7 @@ static inline void inverse8_avx2(MotusInt32x8 v[8]) {
 }
 
 // Equals motus_inverse8x8_add; coef stays as it is.
-static inline void motus_add_block8_avx2(uint8_t *at, ptrdiff_t stride, const int coef[64]) {
+static inline void add_block8_avx2(uint8_t *at, ptrdiff_t stride, const int coef[64]) {
     MotusInt32x8 v[8];
     for (int i = 0; i < 8; i++)
         v[i] = (MotusInt32x8)_mm256_loadu_si256((const __m256i *)(coef + 8 * i));

@@ -49,9 +49,9 @@ struct MotusEncoder {
 // Opens the GOP coders, and a lookahead on their first device.
 static MotusStatus open_backend(MotusEncoder *enc, MotusError *error) {
     MotusStatus status = motus_gop_coders_open(&enc->coders, &enc->stream, enc->backend, error);
-    const int looks = enc->stream.config.rate != MOTUS_RATE_QP || enc->stream.rate.lookahead.b_span;
+    const int looks = enc->stream.config.rate != MOTUS_RATE_QP || enc->stream.lookahead.b_span;
     if (status || !looks) return status;
-    status = motus_lookahead_open(&enc->look, &enc->stream.rate.lookahead,
+    status = motus_lookahead_open(&enc->look, &enc->stream.lookahead,
                                   enc->coders->executor[0].device, error);
     if (!status) {
         status = motus_planner_open(&enc->planner, &enc->stream, enc->coders, enc->look);
@@ -144,7 +144,8 @@ static MotusStatus read_params(MotusEncoder *enc, MotusFrameParams *to,
         return MOTUS_ERR_ARGUMENT;
     memcpy(to, from, from->size);
     if (to->qp_offset && to->n_qp_offset != n_mb) return MOTUS_ERR_ARGUMENT;
-    if (motus_external_mvs_are_given(to) && motus_external_mvs_check(&enc->stream, to, &enc->error))
+    if (motus_external_mvs_bytes(&enc->stream, to) &&
+        motus_external_mvs_check(&enc->stream, to, &enc->error))
         return MOTUS_ERR_ARGUMENT;
     return enc->stream.config.time_base.num && to->duration < 1 ? MOTUS_ERR_ARGUMENT : MOTUS_OK;
 }
@@ -164,16 +165,6 @@ static MotusStatus end(MotusEncoder *enc) {
     return MOTUS_OK;
 }
 
-static MotusStatus make_picture(MotusEncoder *enc, const MotusFrameParams *params,
-                                MotusPendingPicture **picture) {
-    MotusStatus status = motus_pending_alloc(picture, &enc->stream, params);
-    if (status) return motus_fail(&enc->error, status, "out of memory");
-    (*picture)->params.number = enc->number;
-    (*picture)->plan->duration = enc->stream.config.time_base.num ? params->duration : 1;
-    (*picture)->plan->change = enc->change;
-    return MOTUS_OK;
-}
-
 static MotusStatus send(MotusEncoder *enc, const MotusFrameSource *source,
                         const MotusFrameParams *given) {
     MotusFrameParams params;
@@ -189,8 +180,11 @@ static MotusStatus send(MotusEncoder *enc, const MotusFrameSource *source,
     if (read_params(enc, &params, given)) return MOTUS_ERR_ARGUMENT;
     params.force_idr |= enc->wants_idr;
     if (enc->lost.status) return enc->lost.status;
-    MotusStatus status = make_picture(enc, &params, &picture);
-    if (status) return status;
+    MotusStatus status = motus_pending_alloc(&picture, &enc->stream, &params);
+    if (status) return motus_fail(&enc->error, status, "out of memory");
+    picture->params.number = enc->number;
+    picture->plan->duration = c->time_base.num ? params.duration : 1;
+    picture->plan->change = enc->change;
     if (enc->planner) motus_planner_begin(enc->planner);
     const MotusStatus sent =
         motus_gop_coders_send(enc->coders, picture, enc->look, source, &enc->error);
@@ -209,7 +203,7 @@ MotusStatus motus_encoder_next_segment(MotusEncoder *enc, int64_t first_picture,
     if (!enc->at_end) return MOTUS_ERR_STATE;
     begin_sending(enc);
     if (enc->lost.status) return enc->lost.status;
-    if (enc->look && motus_rate_feeds_back(&enc->stream.rate.control))
+    if (enc->look && motus_rate_feeds_back(&enc->stream.rate))
         return motus_fail(&enc->error, MOTUS_ERR_UNSUPPORTED,
                           "sizes of earlier pictures set QPs: a segment needs them all");
     MotusStatus status = enc->planner
@@ -228,7 +222,7 @@ MotusStatus motus_encoder_next_segment(MotusEncoder *enc, int64_t first_picture,
 MotusStatus motus_encoder_set_rate(MotusEncoder *enc, int64_t bitrate, int64_t vbv_maxrate,
                                    int64_t vbv_bufsize) {
     if (!enc) return MOTUS_ERR_ARGUMENT;
-    const MotusRateSettings *r = &enc->stream.rate.control;
+    const MotusRateSettings *r = &enc->stream.rate;
     begin_sending(enc);
     enc->error = (MotusError){0};
     if (enc->stream.config.rate != MOTUS_RATE_BITRATE || r->log || enc->stream.config.hrd)

@@ -160,7 +160,7 @@ MotusStatus motus_me_check_centres(const MotusMe *me, const MotusMeCentres *c, M
         REFUSE("limit_x and limit_y are %d and %d, must not be negative", c->limit_x, c->limit_y);
     MotusStatus status = check_lambda(c->lambda_q8, "lambda_q8", error);
     if (!status) status = motus_me_check_plane(me, c->cur, "cur", error);
+    if (!status) status = motus_me_check_reference(me, c->reference, 1, error);
     if (!status) status = motus_me_check_memory(me, c->memory, "memory", error);
-    if (!status) status = motus_me_check_memory(me, c->mvs_memory, "mvs_memory", error);
-    return status ? status : motus_me_check_reference(me, c->reference, 1, error);
+    return status ? status : motus_me_check_memory(me, c->mvs_memory, "mvs_memory", error);
 }

@@ -7,7 +7,7 @@
 
 #include "motus/version.h"
 #include "tools/cli/cmd.h"
-#include "tools/cli/suggest.h"
+#include "tools/cli/options.h"
 #include "tools/cli/system.h"
 
 #ifdef MOTUS_HAVE_MEDIA

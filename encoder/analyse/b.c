@@ -28,12 +28,6 @@ static MotusTaps pair_taps(int pair_offset, const MotusBlock *block, const uint8
     return (MotusTaps){{pair, pair}};
 }
 
-static void predict_block(const MotusBJob *in, const MotusBlock *block, int ref, MotusMv mv,
-                          uint8_t luma[256]) {
-    motus_predict_luma_block(luma, &in->ref[ref], in->x, in->y, block->x, block->y, block->width,
-                             block->height, mv);
-}
-
 // Moves the MV of one list to the best of its eight nearest neighbours, the other list's prediction
 // being fixed. Returns 0 if it stays.
 static int refine_list(const MotusBJob *in, MotusBPredictions *p, int b, int list,
@@ -48,7 +42,8 @@ static int refine_list(const MotusBJob *in, MotusBPredictions *p, int b, int lis
     for (int k = 0; k < 8; k++) {
         mv[k] = (MotusMv){(int16_t)(from.x + unit * motus_neighbour_dx(k)),
                           (int16_t)(from.y + unit * motus_neighbour_dy(k))};
-        predict_block(in, block, ref, mv[k], p->trial[k]);
+        motus_predict_luma_block(p->trial[k], &in->ref[ref], in->x, in->y, block->x, block->y,
+                                 block->width, block->height, mv[k]);
         taps[k] = pair_taps(pair_offset, block, list ? p->list[0] : p->trial[k],
                             list ? p->trial[k] : p->list[1], p->pair[k]);
     }
@@ -115,19 +110,21 @@ static void measure_pairs(const MotusBJob *in, const MotusMv list1[MOTUS_BLOCKS]
                           MotusBPredictions *p, MotusBCandidates *found) {
     for (uint64_t left = found->blocks; left; left &= left - 1) {
         const int b = __builtin_ctzll(left), ref = motus_b_ref(found, b);
+        const MotusBlock *block = &motus_blocks[b];
         uint32_t satd[MOTUS_REFINE_TRIALS];
         found->mv[1][b] = list1[b];
         for (int list = 0; list < 2; list++) {
             found->both[list][b] = found->mv[list][b];
-            predict_block(in, &motus_blocks[b], list ? in->refs : ref, found->mv[list][b],
-                          p->list[list]);
+            motus_predict_luma_block(p->list[list], &in->ref[list ? in->refs : ref], in->x, in->y,
+                                     block->x, block->y, block->width, block->height,
+                                     found->mv[list][b]);
         }
         const MotusTaps taps[MOTUS_PREDS] = {
             [MOTUS_PRED_L0] = {{p->list[0], p->list[0]}},
             [MOTUS_PRED_L1] = {{p->list[1], p->list[1]}},
-            [MOTUS_PRED_BI] = pair_taps(in->ref[ref].pair_offset, &motus_blocks[b], p->list[0],
-                                        p->list[1], p->pair[0])};
-        in->ops->satd_block(&p->cur, &motus_blocks[b], taps, MOTUS_PREDS, MOTUS_LUMA_STRIDE, satd);
+            [MOTUS_PRED_BI] =
+                pair_taps(in->ref[ref].pair_offset, block, p->list[0], p->list[1], p->pair[0])};
+        in->ops->satd_block(&p->cur, block, taps, MOTUS_PREDS, MOTUS_LUMA_STRIDE, satd);
         for (int pred = 0; pred < MOTUS_PREDS; pred++) found->satd[pred][b] = satd[pred];
         if (satd[MOTUS_PRED_BI] > satd[MOTUS_PRED_L0] || satd[MOTUS_PRED_BI] > satd[MOTUS_PRED_L1])
             continue; // pairs of blocks that one list predicts better seldom win
@@ -136,8 +133,6 @@ static void measure_pairs(const MotusBJob *in, const MotusMv list1[MOTUS_BLOCKS]
     }
 }
 
-// Finds the candidates of an MB from the whole-sample MVs and costs in the references of list 0,
-// and behind them in that of list 1.
 static void find_candidates(const MotusBJob *in, MotusMbMotion motion[],
                             MotusBCandidates found[MOTUS_B_SETS]) {
     MotusMbMotion *list1 = &motion[in->refs];
@@ -173,7 +168,7 @@ static void measure_near(const MotusInterMb *in, const MotusRefineOps *ops,
     for (int k = 0; k < MOTUS_B_NEAR; k++) {
         MotusBNear *near = &s->near[k];
         for (int list = 0; list < 2; list++) {
-            near->mv[list] = k ? s->grid[list].mv[cell[k][0]][cell[k][1]]
+            near->mv[list] = k ? s->grid[list].cell[cell[k][0]][cell[k][1]].mv
                                : motus_grid_mvp(&s->grid[list], &whole, 0);
             motus_predict_luma_block(luma[list], &in->ref[list ? in->refs : 0], in->x, in->y, 0, 0,
                                      16, 16, near->mv[list]);
@@ -191,17 +186,10 @@ static void measure_near(const MotusInterMb *in, const MotusRefineOps *ops,
     }
 }
 
-// Sets the MVs of 8x8 block q of a partition in the grids. A list that it does not use gives zero.
-static void set_grids(MotusMvGrid grid[2], const MotusPartition *p, const MotusMb *mb, int q) {
-    for (int list = 0; list < 2; list++)
-        motus_grid_set(&grid[list], p->x, p->y, p->width, p->height,
-                       motus_list_cell(mb, motus_corner_of(q), list));
-}
-
-// Chooses among the options of a partition, and sets its choice in mb and grids.
-static MotusBOption choose_partition(const MotusBCandidates found[MOTUS_B_SETS],
-                                     const MotusInterMb *in, MotusBDecideScratch *s,
-                                     const MotusPartition *p, MotusMb *mb) {
+// Chooses among the options of a partition.
+static MotusBOption choose_option(const MotusBCandidates found[MOTUS_B_SETS],
+                                  const MotusInterMb *in, const MotusBDecideScratch *s,
+                                  const MotusPartition *p) {
     const int n = MOTUS_B_OPTIONS, further = (int)(found[1].blocks >> p->block & 1);
     MotusMv predictor[2];
     MotusBOption best = {.pred = 0};
@@ -215,59 +203,42 @@ static MotusBOption choose_partition(const MotusBCandidates found[MOTUS_B_SETS],
         if (cost >= least) continue;
         least = cost, best = option;
     }
-    for (int y = p->y; y < p->y + p->height; y += 2)
-        for (int x = p->x; x < p->x + p->width; x += 2)
-            motus_set_8x8(mb, y + x / 2, best.pred, best.ref, best.mv[0], best.mv[1]);
-    set_grids(s->grid, p, mb, p->y + p->x / 2);
     return best;
 }
 
-// Completes the choice of type k, whose MVs are set. Clears the MB's own cells of the grids.
-static void put_choice(const MotusInterMb *in, MotusBDecideScratch *s, int k, uint32_t satd,
-                       uint32_t bits, uint32_t mv_bits) {
+// Chooses lists and MVs of type k among the candidates' blocks. s: direct_satd and near are set;
+// the MB's own cells of the grids are clear before and after.
+static void choose_type(const MotusInterMb *in, const MotusBCandidates found[MOTUS_B_SETS],
+                        MotusBDecideScratch *s, int k) {
     const MotusMvCell none = {{0, 0}, MOTUS_CELL_NONE};
+    const int is_direct = k == MOTUS_B_DIRECT, by_8x8 = is_direct || k == MOTUS_B_8x8,
+              mode = is_direct ? MOTUS_MODE_16x16 : k - MOTUS_B_16x16;
     MotusBChoice *choice = &s->choice;
-    choice->cost[k] = satd + motus_mode_cost(in->qp, bits + motus_b_mode_bits(&choice->mb[k]));
+    MotusMb *mb = &choice->mb[k];
+    uint32_t satd = 0, bits = 0, mv_bits = 0;
+    mb->type = (uint8_t)(MOTUS_MB_P_16x16 + mode);
+    for (int i = 0; i < (by_8x8 ? 4 : mode ? 2 : 1); i++) {
+        const int q = k == MOTUS_B_16x8 ? 2 * i : i; // the first 8x8 block
+        const MotusPartition p = motus_partition_at(by_8x8 ? MOTUS_MODE_8x8 : mode, by_8x8 ? 0 : i,
+                                                    q % 2 * 2, q / 2 * 2);
+        MotusBOption own = {.pred = 0};
+        if (!is_direct) own = choose_option(found, in, s, &p);
+        if (is_direct || (by_8x8 && motus_b_direct_wins(s->direct_satd[q], &own, in->qp))) {
+            motus_set_direct(mb, q, &choice->direct);
+            satd += s->direct_satd[q];
+        } else {
+            for (int y = p.y; y < p.y + p.height; y += 2)
+                for (int x = p.x; x < p.x + p.width; x += 2)
+                    motus_set_8x8(mb, y + x / 2, own.pred, own.ref, own.mv[0], own.mv[1]);
+            satd += own.satd, bits += own.bits, mv_bits += own.mv_bits;
+        }
+        for (int list = 0; list < 2; list++) // a list that it does not use gives zero
+            motus_grid_set(&s->grid[list], p.x, p.y, p.width, p.height,
+                           motus_list_cell(mb, motus_corner_of(q), list));
+    }
+    choice->cost[k] = satd + motus_mode_cost(in->qp, bits + motus_b_mode_bits(mb));
     choice->mv_bits[k] = mv_bits;
     for (int list = 0; list < 2; list++) motus_grid_set(&s->grid[list], 0, 0, 4, 4, none);
-}
-
-// Chooses every type among the candidates' blocks. s: direct_satd and near are set.
-static void choose_types(const MotusInterMb *in, const MotusBCandidates *found,
-                         MotusBDecideScratch *s) {
-    MotusBChoice *choice = &s->choice;
-    uint32_t direct = 0;
-    memset(choice->mb, 0, sizeof choice->mb);
-    for (int k = 0; k < MOTUS_B_TYPES; k++) choice->cost[k] = UINT32_MAX;
-    choice->mb[MOTUS_B_DIRECT].type = MOTUS_MB_P_16x16;
-    for (int q = 0; q < 4; q++) {
-        motus_set_direct(&choice->mb[MOTUS_B_DIRECT], q, &choice->direct);
-        direct += s->direct_satd[q];
-    }
-    put_choice(in, s, MOTUS_B_DIRECT, direct, 0, 0);
-    for (int k = MOTUS_B_16x16; k <= MOTUS_B_8x8; k++) {
-        MotusMb *mb = &choice->mb[k];
-        const int mode = k - MOTUS_B_16x16;
-        uint32_t satd = 0, bits = 0, mv_bits = 0;
-        if (!motus_b_has_type(found, k)) continue;
-        mb->type = (uint8_t)(MOTUS_MB_P_16x16 + mode);
-        for (int i = 0; i < (k == MOTUS_B_8x8 ? 4 : mode ? 2 : 1); i++) {
-            const int q = k == MOTUS_B_16x8 ? 2 * i : i; // the first 8x8 block
-            const MotusPartition p =
-                motus_partition_at(mode, k == MOTUS_B_8x8 ? 0 : i, q % 2 * 2, q / 2 * 2);
-            const MotusBOption own = choose_partition(found, in, s, &p, mb);
-            if (k == MOTUS_B_8x8 && motus_b_direct_wins(s->direct_satd[q], &own, in->qp)) {
-                motus_set_direct(mb, q, &choice->direct);
-                set_grids(s->grid, &p, mb, q);
-                satd += s->direct_satd[q];
-            } else {
-                satd += own.satd, bits += own.bits, mv_bits += own.mv_bits;
-            }
-        }
-        put_choice(in, s, k, satd, bits, mv_bits);
-    }
-    if (choice->mb[MOTUS_B_8x8].direct == MOTUS_ALL_DIRECT) // B_Direct_16x16 says the same
-        choice->cost[MOTUS_B_8x8] = UINT32_MAX;
 }
 
 // ---- Trials -------------------------------------------------------------------------------------
@@ -283,8 +254,6 @@ static void predict_skip(const MotusInterMb *in, const MotusDirect *direct, Motu
     motus_predict_inter(trial->luma, trial->chroma, in, mb);
 }
 
-// True if B_Skip is taken at once whatever the MB's neighbours are; it is left in the trial then.
-// direct: does not depend on them.
 static int skip_is_sure(const MotusInterMb *in, const MotusDirect *direct,
                         const MotusEffort *effort, const MotusLevelChoice *levels,
                         MotusTrial *trial) {
@@ -294,9 +263,6 @@ static int skip_is_sure(const MotusInterMb *in, const MotusDirect *direct,
     return motus_skip_is_enough(trial->cost, in->qp, effort);
 }
 
-// Begins the decision of an MB: evaluates B_Skip, which becomes the first trial, and measures the
-// prediction that it shares with direct blocks. source, i: of motus_direct_of. True if it is taken
-// at once: then there is no need of candidates.
 static int decide_skip(const MotusInterMb *in, const MotusDirectSource *source, int i,
                        const MotusEffort *effort, const MotusLevelChoice *levels,
                        const MotusRefineOps *ops, MotusBDecideScratch *s) {
@@ -315,15 +281,19 @@ static int decide_skip(const MotusInterMb *in, const MotusDirectSource *source, 
     return motus_skip_is_enough(trial->cost, in->qp, effort);
 }
 
-// Completes it: returns the cheapest inter coding of the MB, one of the scratch's two trials. *satd
-// becomes the cost of the best type by SATD.
 static MotusTrial *decide_types(const MotusInterMb *in, const MotusBCandidates *found,
                                 const MotusEffort *effort, const MotusLevelChoice *levels,
                                 const MotusRefineOps *ops, MotusBDecideScratch *s, uint32_t *satd) {
-    const MotusBChoice *choice = &s->choice;
+    MotusBChoice *choice = &s->choice;
     const MotusMv none = {0, 0};
     measure_near(in, ops, s);
-    choose_types(in, found, s);
+    memset(choice->mb, 0, sizeof choice->mb);
+    for (int k = 0; k < MOTUS_B_TYPES; k++) {
+        choice->cost[k] = UINT32_MAX;
+        if (motus_b_has_type(found, k)) choose_type(in, found, s, k);
+    }
+    if (choice->mb[MOTUS_B_8x8].direct == MOTUS_ALL_DIRECT) // B_Direct_16x16 says the same
+        choice->cost[MOTUS_B_8x8] = UINT32_MAX;
     return motus_try_types(in, effort, levels, MOTUS_B_TYPES, choice->mb, choice->cost,
                            choice->mv_bits, none, &s->residual, s->trial, satd);
 }

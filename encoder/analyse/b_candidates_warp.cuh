@@ -52,7 +52,7 @@ MOTUS_WARP uint32_t b_lane_sum(const MotusBLane *own, uint32_t v) {
 MOTUS_WARP uint32_t b_lane_satd(const MotusBLane *own, const uint32_t a[4], const uint32_t b[4],
                                 int pair_offset) {
     uint32_t pair[4];
-    for (int i = 0; i < 4; i++) pair[i] = motus_lane_pair(a[i], b[i], pair_offset);
+    for (int i = 0; i < 4; i++) pair[i] = lane_pair(a[i], b[i], pair_offset);
     return b_lane_sum(own, motus_words_satd(own->src, pair));
 }
 
@@ -73,7 +73,7 @@ MOTUS_WARP int b_lane_refine(MotusBLane *own, const MotusInterLimits *limits, in
         uint32_t row[4];
         trial.x = (int16_t)(mv->x + unit * motus_neighbour_dx(k));
         trial.y = (int16_t)(mv->y + unit * motus_neighbour_dy(k));
-        motus_lane_luma_rows(row, 4, ref, ref->luma, own->x, own->y, trial);
+        lane_luma_rows(row, 4, ref, ref->luma, own->x, own->y, trial);
         const uint32_t of_trial = b_lane_satd(own, row, other, pair_offset);
         const uint32_t cost =
             (of_trial + motus_mv_cost(lambda_q8, trial, centre)) << 3 | (uint32_t)k;
@@ -86,8 +86,7 @@ MOTUS_WARP int b_lane_refine(MotusBLane *own, const MotusInterLimits *limits, in
     mv->x = (int16_t)(mv->x + unit * motus_neighbour_dx((int)(best & 7)));
     mv->y = (int16_t)(mv->y + unit * motus_neighbour_dy((int)(best & 7)));
     *satd = best_satd;
-    if (motus_lane() >> 4 == list)
-        motus_lane_luma_rows(own->own, 4, ref, ref->luma, own->x, own->y, *mv);
+    if (motus_lane() >> 4 == list) lane_luma_rows(own->own, 4, ref, ref->luma, own->x, own->y, *mv);
     return 1;
 }
 
@@ -107,7 +106,7 @@ MOTUS_WARP void b_lane_type(const MotusInterMb *in, const MotusEffort *effort, i
     const int pair_offset = own->ref[0]->pair_offset; // of list 1's weight
     const MotusReference *ref = half ? own->ref[1] : own->ref[0];
     uint32_t other[4];
-    motus_lane_luma_rows(own->own, 4, ref, ref->luma, own->x, own->y, mv[half]);
+    lane_luma_rows(own->own, 4, ref, ref->luma, own->x, own->y, mv[half]);
     const uint32_t alone = b_lane_sum(own, motus_words_satd(own->src, own->own));
     b_lane_share(own, 1 - half, other);
     uint32_t satd = b_lane_satd(own, own->own, other, half ? -pair_offset : pair_offset);

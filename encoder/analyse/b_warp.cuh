@@ -70,7 +70,7 @@ MOTUS_WARP int motus_b_warp_skip_is_sure(const MotusInterMb *in, const MotusDire
     uint32_t ssd = 0;
     if (direct->blocks != MOTUS_ALL_DIRECT) return 0;
     b_make_skip(skip, in, direct);
-    motus_lane_predict_luma(skip->luma, in, &skip->mb);
+    lane_predict_luma(skip->luma, in, &skip->mb);
     motus_lanes_sync(); // the prediction is written
     for (int k = lane; k < 64; k += MOTUS_LANES)
         ssd = motus_words_ssd(
@@ -80,7 +80,7 @@ MOTUS_WARP int motus_b_warp_skip_is_sure(const MotusInterMb *in, const MotusDire
     if (!motus_skip_is_enough(motus_rd_cost_in(unit, ssd, bits, in->qp->lambda_ssd_q8), in->qp,
                               effort))
         return 0;
-    motus_lane_predict_chroma(skip->chroma, in, &skip->mb);
+    lane_predict_chroma(skip->chroma, in, &skip->mb);
     motus_lanes_sync(); // the prediction is written
     ssd += motus_lanes_sum(
         motus_words_ssd(motus_word_get(chroma + row * stride + 4 * (lane & 1)),
@@ -97,12 +97,12 @@ MOTUS_WARP void b_team_skip(const MotusInterMb *in, const MotusLevelChoice *leve
     if (lane == 0) t->choice.direct = direct;
     motus_lanes_sync(); // it is written
     b_make_skip(&t->skip, in, &t->choice.direct);
-    const MotusLaneBlock b = motus_lane_predict(&t->skip, in);
+    const MotusLaneBlock b = lane_predict(&t->skip, in);
     uint32_t satd = motus_words_satd(b.src, b.rec);
     satd = lane_8x8_sum(satd);
     const int q = motus_8x8_of(blk);
     if (lane < 16 && !(blk & 5)) t->direct_satd[q] = motus_b_direct_satd(&direct, q, satd);
-    motus_lane_measure(&t->skip, &b, in->qp, motus_skip_bits(in, &t->skip.mb), levels);
+    lane_measure(&t->skip, &b, in->qp, motus_skip_bits(in, &t->skip.mb), levels);
     if (lane == 0 && direct.blocks != MOTUS_ALL_DIRECT) t->skip.cost = UINT32_MAX;
 }
 
@@ -117,18 +117,18 @@ MOTUS_WARP void b_team_near(const MotusInterMb *in, const MotusEdge *edge, Motus
     MOTUS_ONE_BODY
     for (int k = warp - 1; k < MOTUS_B_NEAR; k += MOTUS_B_WARPS - 1) {
         const int cell = k == 1 ? 6 : k == 2 ? 1 : 5; // A, B, C
-        const MotusLanePartition whole = motus_whole_partition(0, 0);
+        const MotusLanePartition whole = lane_whole_partition(0, 0);
         const MotusMv mv = motus_mv_of_word(k ? t->grid[warp][half][cell].mv
-                                              : motus_mvp_warp(t->grid[warp][half], &whole, 0));
+                                              : lane_mvp(t->grid[warp][half], &whole, 0));
         const MotusReference *ref = &in->ref[half ? in->refs : 0];
         MotusBNear *near = &t->near[k];
         uint32_t s[4], row[4], pair[4];
         for (int i = 0; i < 4; i++) s[i] = motus_word_get(src + i * in->src.stride[0]);
-        motus_lane_luma_rows(row, 4, ref, ref->luma, 16 * in->x + 4 * (blk & 3),
-                             16 * in->y + 4 * (blk >> 2), mv);
+        lane_luma_rows(row, 4, ref, ref->luma, 16 * in->x + 4 * (blk & 3),
+                       16 * in->y + 4 * (blk >> 2), mv);
         for (int i = 0; i < 4; i++)
-            pair[i] = motus_lane_pair(row[i], motus_lanes_shuffle(row[i], motus_lane() ^ 16),
-                                      half ? -pair_offset : pair_offset);
+            pair[i] = lane_pair(row[i], motus_lanes_shuffle(row[i], motus_lane() ^ 16),
+                                half ? -pair_offset : pair_offset);
         const uint32_t alone = lane_8x8_sum(motus_words_satd(s, row)),
                        both = lane_8x8_sum(motus_words_satd(s, pair));
         if (!(blk & 5)) { // the 8x8 block's first one
@@ -162,8 +162,8 @@ MOTUS_WARP MotusBOption b_lane_choose(const MotusBCandidates *found, const Motus
     const int n = MOTUS_B_OPTIONS, further = in->refs > 1 && found[1].blocks >> p->block & 1,
               i = motus_min(motus_lane(), n + (further ? MOTUS_B_FURTHER : 0) - 1),
               ref = i < n ? 0 : motus_b_ref(&found[1], p->block);
-    const MotusMv predictor[2] = {motus_mv_of_word(motus_mvp_warp(grid[0], p, ref)),
-                                  motus_mv_of_word(motus_mvp_warp(grid[1], p, 0))};
+    const MotusMv predictor[2] = {motus_mv_of_word(lane_mvp(grid[0], p, ref)),
+                                  motus_mv_of_word(lane_mvp(grid[1], p, 0))};
     const MotusBOption own = motus_b_option(i < n ? found : &found[1], near, p->block,
                                             i < n ? i : 2 * (i - n), predictor, in);
     const uint32_t least = // cost << 5 | option: the cost is below 2^19
@@ -197,7 +197,7 @@ MOTUS_WARP void b_team_choose_whole(const MotusBCandidates *found, const MotusIn
     b_clear(mb);
     if (motus_lane() == 0) mb->type = (uint8_t)(MOTUS_MB_P_16x16 + mode);
     for (int i = 0; i < (mode ? 2 : 1); i++) {
-        const MotusLanePartition p = motus_whole_partition(mode, i);
+        const MotusLanePartition p = lane_whole_partition(mode, i);
         const MotusBOption best = b_lane_choose(found, t->near, in, grid, &p);
         b_lane_put(grid, p.cells, &best, mb);
         satd += best.satd, bits += best.bits, mv_bits += best.mv_bits;
@@ -214,7 +214,7 @@ MOTUS_WARP void b_team_choose_8x8(const MotusBCandidates *found, const MotusInte
     int mask = 0;
     b_clear(mb);
     for (int q = 0; q < 4; q++) {
-        const MotusLanePartition p = motus_lane_sub_partition(MOTUS_SUB_8x8, q, 0);
+        const MotusLanePartition p = lane_sub_partition(MOTUS_SUB_8x8, q, 0);
         MotusBOption best = b_lane_choose(found, t->near, in, grid, &p);
         if (motus_b_direct_wins(t->direct_satd[q], &best, in->qp)) {
             best.pred = direct->pred, best.satd = t->direct_satd[q];
@@ -301,8 +301,8 @@ MOTUS_WARP MotusTrial *motus_b_team_decide(const MotusInterMb *in, const MotusBC
         const int k = (first + i) % MOTUS_B_TYPES;
         if (!(close >> k & 1)) continue;
         if (turn == warp)
-            motus_lane_type(in, edge.counts, levels, &t->choice.mb[k], none, t->choice.mv_bits[k],
-                            &coefs[warp], transforms ? &transforms[warp] : NULL, &t->trial[k]);
+            lane_type(in, edge.counts, levels, &t->choice.mb[k], none, t->choice.mv_bits[k],
+                      &coefs[warp], transforms ? &transforms[warp] : NULL, &t->trial[k]);
         turn = (turn + 1) % MOTUS_B_WARPS;
     }
     motus_team_sync(); // every type is evaluated

@@ -100,9 +100,9 @@ static void choices_of_neighbours(MotusDecideScratch *s, const MotusInterMb *in,
     choices_add(s, in, mvp[0], 0);
     choices_add(s, in, zero, 0);
     for (int i = 0; i < 3; i++) {
-        const int row = cell[i][0], column = cell[i][1], state = s->grid.state[row][column];
+        const int row = cell[i][0], column = cell[i][1], state = s->grid.cell[row][column].state;
         if (state >= MOTUS_CELL_INTER)
-            choices_add(s, in, s->grid.mv[row][column], state - MOTUS_CELL_INTER);
+            choices_add(s, in, s->grid.cell[row][column].mv, state - MOTUS_CELL_INTER);
     }
     for (int step = 0; step < in->limits->steps; step++) {
         const int best =
@@ -199,38 +199,13 @@ static int choose_sub(const MotusChoices *c, const MotusInterMb *in, uint64_t bl
     return motus_sub_partitions(best_sub);
 }
 
-// Chooses the MVs of every type among the candidates' blocks. s->grid holds the neighbours,
-// s->choice.skip P_Skip's MV.
-static void choose_types(const MotusInterMb *in, const MotusCandidates *found,
-                         MotusDecideScratch *s) {
-    MotusChoice *choice = &s->choice;
-    const uint64_t blocks = found->blocks;
-    MotusChoices *c = &s->choices;
-    for (int v = 0; v < found->n; v++)
-        choices_put(c, v, found->mv[v], found->ref[v], found->satd[v]);
-    c->n = found->n;
-    memset(choice->mb, 0, sizeof choice->mb);
-    for (int k = 0; k < 4; k++) choice->cost[k] = UINT32_MAX;
-    choices_of_neighbours(s, in, choice->skip);
-    choices_merge(c);
-    choose_whole(c, in, &s->grid, 0, choice);
-    if (blocks >> MOTUS_BLOCK_16x8 & 1) choose_whole(c, in, &s->grid, 1, choice);
-    if (blocks >> MOTUS_BLOCK_8x16 & 1) choose_whole(c, in, &s->grid, 2, choice);
-    if (!(blocks >> MOTUS_BLOCK_8x8 & 1)) return;
-    const int k = MOTUS_MB_P_8x8 - MOTUS_MB_P_16x16;
-    uint32_t cost = motus_mode_cost(in->qp, (uint32_t)motus_ue_bits((uint32_t)k)), mv_bits = 0;
-    int left = in->limits->max_mvs;
-    for (int q = 0; q < 4; q++) // each later 8x8 block needs at least one MV
-        left -= choose_sub(c, in, blocks, &s->grid, q, left - (3 - q), &choice->mb[k], &s->sub,
-                           &cost, &mv_bits);
-    motus_choice_put(choice, k, cost, mv_bits);
-}
-
 // ---- Decision -----------------------------------------------------------------------------------
 
-// Evaluates P_Skip. Its MV may exceed the limits of coded MVs.
-static void skip_trial(const MotusInterMb *in, const MotusLevelChoice *levels, MotusMv skip,
-                       MotusTrial *trial) {
+static int decide_skip(const MotusInterMb *in, const MotusEffort *effort,
+                       const MotusLevelChoice *levels, MotusDecideScratch *s) {
+    MotusTrial *trial = &s->trial[0];
+    const MotusMv skip = s->choice.skip = motus_mb_skip_mv(&in->neighbours);
+    motus_grid_load(&s->grid, &in->neighbours, 0);
     memset(&trial->mb, 0, sizeof trial->mb);
     trial->mb.type = MOTUS_MB_P_SKIP;
     trial->mb.qp = in->qp->luma.qp;
@@ -238,15 +213,9 @@ static void skip_trial(const MotusInterMb *in, const MotusLevelChoice *levels, M
     trial->luma_bits = 0;
     motus_predict_inter(trial->luma, trial->chroma, in, &trial->mb);
     motus_trial_measure(trial, in, levels, motus_skip_bits(in, &trial->mb));
-    if (motus_refresh_mv_y(in->max_mv_y, skip.y) != skip.y) trial->cost = UINT32_MAX;
-}
-
-static int decide_skip(const MotusInterMb *in, const MotusEffort *effort,
-                       const MotusLevelChoice *levels, MotusDecideScratch *s) {
-    motus_grid_load(&s->grid, &in->neighbours, 0);
-    s->choice.skip = motus_mb_skip_mv(&in->neighbours);
-    skip_trial(in, levels, s->choice.skip, &s->trial[0]);
-    return motus_skip_is_enough(s->trial[0].cost, in->qp, effort);
+    // Its MV may exceed the limits of coded MVs, but not that of intra refresh.
+    if (motus_refresh_mv_y(in->max_mv_y, 3, skip.y) != skip.y) trial->cost = UINT32_MAX;
+    return motus_skip_is_enough(trial->cost, in->qp, effort);
 }
 
 // Beside a range of intra refresh: drops types with an MV that its block may not have, which only
@@ -255,7 +224,7 @@ static void check_choice(const MotusInterMb *in, MotusChoice *choice) {
     for (int k = 0; k < 4; k++) {
         int wrong = 0;
         for (int blk = 0; blk < 16; blk++)
-            wrong |= motus_refresh_row_mv_y(in->max_mv_y, blk >> 2, choice->mb[k].mv[blk].y) !=
+            wrong |= motus_refresh_mv_y(in->max_mv_y, blk >> 2, choice->mb[k].mv[blk].y) !=
                      choice->mb[k].mv[blk].y;
         if (wrong && k) choice->cost[k] = UINT32_MAX;
         if (!wrong || k) continue;
@@ -268,7 +237,26 @@ static MotusTrial *decide_types(const MotusInterMb *in, const MotusCandidates *f
                                 const MotusEffort *effort, const MotusLevelChoice *levels,
                                 MotusDecideScratch *s, uint32_t *satd) {
     MotusChoice *choice = &s->choice;
-    choose_types(in, found, s);
+    MotusChoices *c = &s->choices;
+    for (int v = 0; v < found->n; v++)
+        choices_put(c, v, found->mv[v], found->ref[v], found->satd[v]);
+    c->n = found->n;
+    memset(choice->mb, 0, sizeof choice->mb);
+    for (int k = 0; k < 4; k++) choice->cost[k] = UINT32_MAX;
+    choices_of_neighbours(s, in, choice->skip);
+    choices_merge(c);
+    choose_whole(c, in, &s->grid, 0, choice);
+    if (found->blocks >> MOTUS_BLOCK_16x8 & 1) choose_whole(c, in, &s->grid, 1, choice);
+    if (found->blocks >> MOTUS_BLOCK_8x16 & 1) choose_whole(c, in, &s->grid, 2, choice);
+    if (found->blocks >> MOTUS_BLOCK_8x8 & 1) {
+        const int k = MOTUS_MB_P_8x8 - MOTUS_MB_P_16x16;
+        uint32_t cost = motus_mode_cost(in->qp, (uint32_t)motus_ue_bits((uint32_t)k)), mv_bits = 0;
+        int left = in->limits->max_mvs;
+        for (int q = 0; q < 4; q++) // each later 8x8 block needs at least one MV
+            left -= choose_sub(c, in, found->blocks, &s->grid, q, left - (3 - q), &choice->mb[k],
+                               &s->sub, &cost, &mv_bits);
+        motus_choice_put(choice, k, cost, mv_bits);
+    }
     if (in->max_mv_y < MOTUS_MAX_MV_Y) check_choice(in, choice);
     return motus_try_types(in, effort, levels, 4, choice->mb, choice->cost, choice->mv_bits,
                            choice->skip, &s->residual, s->trial, satd);

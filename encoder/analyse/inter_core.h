@@ -53,7 +53,7 @@ MOTUS_HD int motus_mv_allowed(const MotusInterLimits *limits, MotusMv mv) {
 
 // True if the MB may have a coded MV.
 MOTUS_HD int motus_inter_mv_allowed(const MotusInterMb *in, MotusMv mv) {
-    return motus_mv_allowed(in->limits, mv) && motus_refresh_mv_y(in->max_mv_y, mv.y) == mv.y;
+    return motus_mv_allowed(in->limits, mv) && motus_refresh_mv_y(in->max_mv_y, 3, mv.y) == mv.y;
 }
 
 // Returns the bits of one component of an MV difference, se(v), |v| < 2^15: from the exponent of

@@ -43,9 +43,10 @@ MOTUS_WARP void team_skip_trial(const MotusInterMb *in, const MotusLevelChoice *
         motus_word_put((char *)&trial->mb + 4 * lane, 0); // all that follows the MVs
     motus_lanes_sync();                                   // before a part of it is set
     if (lane == 0) trial->mb.type = MOTUS_MB_P_SKIP, trial->mb.qp = in->qp->luma.qp;
-    const MotusLaneBlock b = motus_lane_predict(trial, in);
-    motus_lane_measure(trial, &b, in->qp, motus_skip_bits(in, &trial->mb), levels);
-    if (motus_refresh_mv_y(in->max_mv_y, skip.y) != skip.y && lane == 0) trial->cost = UINT32_MAX;
+    const MotusLaneBlock b = lane_predict(trial, in);
+    lane_measure(trial, &b, in->qp, motus_skip_bits(in, &trial->mb), levels);
+    if (motus_refresh_mv_y(in->max_mv_y, 3, skip.y) != skip.y && lane == 0)
+        trial->cost = UINT32_MAX;
 }
 
 // ---- A type by the whole team -------------------------------------------------------------------
@@ -65,7 +66,7 @@ MOTUS_WARP void team_levels(MotusTeamLevels *shared, MotusTrial *trial,
     const int n = shared->n, group = motus_lane() >> 3;
     for (int first = 4 * warp; first < n; first += 4 * warps) {
         const int active = first + group < n, blk = active ? shared->block[first + group] : 0;
-        const MotusQuant q = *motus_lane_quant(in, blk);
+        const MotusQuant q = *lane_quant(in, blk);
         const MotusLevelPair pair = motus_level_pair(&q);
         const MotusStateCosts level = motus_state_costs(choice->costs, blk >= 16 ? 4 : 2);
         const int16_t *from = coefs->coef[blk];
@@ -81,19 +82,18 @@ MOTUS_WARP void team_levels(MotusTeamLevels *shared, MotusTrial *trial,
 
 // Evaluates type k by all warps. coefs: each warp's; the second one's also has the spare rows of
 // all lanes without a block.
-MOTUS_WARP void motus_team_shared_trial(const MotusInterMb *in, uint32_t edge,
-                                        const MotusLevelChoice *levels, MotusTeamLevels *shared,
-                                        const MotusChoice *choice, MotusMv skip, int k,
-                                        MotusTrialCoefs *coefs, MotusTrial *trial, int warp,
-                                        int warps) {
+MOTUS_WARP void team_shared_trial(const MotusInterMb *in, uint32_t edge,
+                                  const MotusLevelChoice *levels, MotusTeamLevels *shared,
+                                  const MotusChoice *choice, MotusMv skip, int k,
+                                  MotusTrialCoefs *coefs, MotusTrial *trial, int warp, int warps) {
     MotusLaneBlock b;
     MotusLaneResidual r;
     if (warp == 0) {
         const int lane = motus_lane();
-        motus_mb_copy(&trial->mb, &choice->mb[k]);
+        lane_copy_mb(&trial->mb, &choice->mb[k]);
         if (lane == 0) trial->mb.qp = in->qp->luma.qp;
-        b = motus_lane_predict(trial, in);
-        r = motus_lane_transform(trial, &b, &coefs[0], in, edge, levels);
+        b = lane_predict(trial, in);
+        r = lane_transform(trial, &b, &coefs[0], in, edge, levels);
         // List the blocks whose levels are chosen together, if any block has many.
         const int many =
             motus_lanes_ballot(motus_cavlc_total_coeff(r.live) >= MOTUS_SHARED_LEVELS) != 0;
@@ -118,9 +118,9 @@ MOTUS_WARP void motus_team_shared_trial(const MotusInterMb *in, uint32_t edge,
     } else if (r.any) {
         chosen =
             motus_lane_levels(motus_coef_block(&trial->coef, b.blk), coefs[0].coef[b.blk], r.live,
-                              b.blk >= 16 ? 4 : 2, r.context, motus_lane_quant(in, b.blk), levels);
+                              b.blk >= 16 ? 4 : 2, r.context, lane_quant(in, b.blk), levels);
     }
-    motus_lane_complete(trial, &b, in, &r, &chosen, levels, skip, choice->mv_bits[k]);
+    lane_complete(trial, &b, in, &r, &chosen, levels, skip, choice->mv_bits[k]);
 }
 
 // ---- The MB -------------------------------------------------------------------------------------
@@ -131,7 +131,7 @@ MOTUS_WARP void team_check(const MotusInterMb *in, MotusChoice *choice, int warp
     uint32_t wrong = 0; // mask of types
     for (int k = 0; k < 4; k++) {
         const int y = choice->mb[k].mv[lane & 15].y;
-        if (motus_lanes_ballot(motus_refresh_row_mv_y(in->max_mv_y, row, y) != y)) wrong |= 1u << k;
+        if (motus_lanes_ballot(motus_refresh_mv_y(in->max_mv_y, row, y) != y)) wrong |= 1u << k;
     }
     if (!wrong) return;
     motus_team_sync(); // all warps have looked
@@ -159,16 +159,16 @@ MOTUS_WARP void team_evaluate(const MotusTeamLane *own, uint32_t edge, const Mot
                               MotusInterTeam *t, MotusTrialCoefs *coefs,
                               MotusTransformShared *transforms, int warp, int warps, int shares) {
     if (shares && !(close & (close - 1))) {
-        motus_team_shared_trial(in, edge, levels, &t->levels, &t->choice, own->skip, best, coefs,
-                                &t->trial[best], warp, warps);
+        team_shared_trial(in, edge, levels, &t->levels, &t->choice, own->skip, best, coefs,
+                          &t->trial[best], warp, warps);
         return;
     }
     for (int i = 0, turn = 0; i < 4; i++) {
         const int k = (best + i) & 3;
         if (!(close >> k & 1)) continue;
         if (turn == warp)
-            motus_lane_type(in, edge, levels, &t->choice.mb[k], own->skip, t->choice.mv_bits[k],
-                            &coefs[warp], transforms ? &transforms[warp] : NULL, &t->trial[k]);
+            lane_type(in, edge, levels, &t->choice.mb[k], own->skip, t->choice.mv_bits[k],
+                      &coefs[warp], transforms ? &transforms[warp] : NULL, &t->trial[k]);
         turn = turn + 1 == warps ? 0 : turn + 1;
     }
 }
@@ -196,19 +196,19 @@ MOTUS_WARP MotusTrial *motus_team_decide(const MotusInterMb *in, MotusTeamLane o
                                          int shares, uint32_t *satd) {
     const int old = own.n;
     int first;
-    motus_team_list(&own, edge, in, warp < MOTUS_CHOOSERS ? t->grid[warp] : NULL);
+    team_list(&own, edge, in, warp < MOTUS_CHOOSERS ? t->grid[warp] : NULL);
     if (warp == warps - 1) // it has the least to measure
         team_skip_trial(in, levels, own.skip, &t->skip);
-    motus_team_measure(&t->sums, in, &own, old, warp, warps);
+    team_measure(&t->sums, in, &own, old, warp, warps);
     motus_team_sync(); // all MVs are measured, P_Skip is evaluated
     *satd = 0;
     if (motus_skip_is_enough(t->skip.cost, in->qp, effort)) return &t->skip;
-    motus_team_refine(&own, edge, in, old, &t->sums, warp, warps);
-    const MotusTeamChooser chooser = motus_team_chooser(&t->sums, &own, in);
+    team_refine(&own, edge, in, old, &t->sums, warp, warps);
+    const MotusTeamChooser chooser = team_chooser(&t->sums, &own, in);
     if (warp == MOTUS_CHOOSE_8x8 && found->blocks >> MOTUS_BLOCK_8x8 & 1)
-        motus_team_choose_8x8(&chooser, in, found->blocks, t->grid[warp], &t->choice);
+        team_choose_8x8(&chooser, in, found->blocks, t->grid[warp], &t->choice);
     if (warp == MOTUS_CHOOSE_WHOLE)
-        motus_team_choose_whole(&chooser, in, found->blocks, t->grid[warp], &t->choice);
+        team_choose_whole(&chooser, in, found->blocks, t->grid[warp], &t->choice);
     motus_team_sync(); // types are chosen
     if (in->max_mv_y < MOTUS_MAX_MV_Y) team_check(in, &t->choice, warp);
     const uint32_t close = team_close(&t->choice, effort->trial_gate, &first);

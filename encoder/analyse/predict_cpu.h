@@ -12,10 +12,6 @@
 
 // ---- Luma ---------------------------------------------------------------------------------------
 
-static inline void average_row4(uint8_t *dst, const uint8_t *p, const uint8_t *q) {
-    for (int x = 0; x < 4; x++) dst[x] = (uint8_t)((p[x] + q[x] + 1) >> 1);
-}
-
 // Computes the SATDs of the sixteen 4x4 blocks of the MB at (x, y) predicted with mv: at most
 // 8,160.
 static inline void motus_satd_mb(uint16_t satd[16], const uint8_t *src, ptrdiff_t src_stride,
@@ -40,9 +36,9 @@ static inline void motus_satd_mb(uint16_t satd[16], const uint8_t *src, ptrdiff_
     for (int blk = 0; blk < 16; blk++) {
         const int bx = 4 * (blk & 3), by = 4 * (blk >> 2);
         uint8_t pred[16];
-        for (int i = 0; i < 4; i++) {
-            const ptrdiff_t at = (by + i) * ref->luma_stride + bx;
-            average_row4(pred + 4 * i, tap[0] + at, tap[1] + at);
+        for (int i = 0; i < 16; i++) {
+            const ptrdiff_t at = (by + i / 4) * ref->luma_stride + bx + i % 4;
+            pred[i] = (uint8_t)((tap[0][at] + tap[1][at] + 1) >> 1);
         }
         satd[blk] = (uint16_t)motus_satd4x4(src + by * src_stride + bx, src_stride, pred, 4);
     }
@@ -77,7 +73,7 @@ static inline void motus_predict_luma_block(uint8_t luma[256], const MotusRefere
         else
             memcpy(dst, &four, sizeof four);
 #else
-        for (int i = 0; i < w; i += 4) average_row4(dst + i, p + i, q + i);
+        for (int i = 0; i < w; i++) dst[i] = (uint8_t)((p[i] + q[i] + 1) >> 1);
 #endif
     }
     if (ref->plain)
@@ -99,7 +95,8 @@ static inline __m128i chroma_pairs_avx2(const uint8_t *p, int w) {
     return _mm_unpacklo_epi8(_mm_cvtsi32_si128(four[0]), _mm_cvtsi32_si128(four[1]));
 }
 
-// Interpolates w x h samples, w a constant, 4 or 8. Weights are at most 63: that of whole samples
+// Interpolates w x h samples, w a constant, 4 or 8. src: readable one sample further right and
+// below. Weights are at most 63: that of whole samples
 // is not used.
 static inline void chroma_interpolate_avx2(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
                                            ptrdiff_t src_stride, MotusChromaWeights weights, int w,
@@ -126,31 +123,7 @@ static inline void chroma_interpolate_avx2(uint8_t *dst, ptrdiff_t dst_stride, c
 }
 #endif
 
-// Interpolates w x h samples, w 2, 4 or 8. src: readable one sample further right and below.
-static inline void chroma_interpolate(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-                                      ptrdiff_t src_stride, MotusChromaWeights weights, int w,
-                                      int h) {
-#ifdef MOTUS_USE_AVX2
-    if (w == 8) {
-        chroma_interpolate_avx2(dst, dst_stride, src, src_stride, weights, 8, h);
-        return;
-    }
-    if (w == 4) {
-        chroma_interpolate_avx2(dst, dst_stride, src, src_stride, weights, 4, h);
-        return;
-    }
-#endif
-    for (int y = 0; y < h; y++, dst += dst_stride, src += src_stride) {
-        const uint8_t *below = src + src_stride;
-        for (int x = 0; x < w; x++) {
-            const uint16_t sum = (uint16_t)(weights.a * src[x] + weights.b * src[x + 1] +
-                                            weights.c * below[x] + weights.d * below[x + 1] + 32);
-            dst[x] = (uint8_t)(sum >> 6);
-        }
-    }
-}
-
-// Predicts w x h samples from (x, y) of a plane whose edge samples repeat outside it.
+// Predicts w x h samples, w 2, 4 or 8, from (x, y) of a plane whose edge samples repeat outside it.
 static inline void motus_chroma_block(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *plane,
                                       ptrdiff_t stride, int width, int height, int x, int y,
                                       MotusChromaWeights weights, int w, int h) {
@@ -164,10 +137,27 @@ static inline void motus_chroma_block(uint8_t *dst, ptrdiff_t dst_stride, const 
         src = edge;
         stride = 16;
     }
-    if (weights.a == 64) // whole samples
+    if (weights.a == 64) { // whole samples
         for (int j = 0; j < h; j++) memcpy(dst + j * dst_stride, src + j * stride, (size_t)w);
-    else
-        chroma_interpolate(dst, dst_stride, src, stride, weights, w, h);
+        return;
+    }
+#ifdef MOTUS_USE_AVX2
+    if (w == 8) {
+        chroma_interpolate_avx2(dst, dst_stride, src, stride, weights, 8, h);
+        return;
+    }
+    if (w == 4) {
+        chroma_interpolate_avx2(dst, dst_stride, src, stride, weights, 4, h);
+        return;
+    }
+#endif
+    for (int j = 0; j < h; j++, dst += dst_stride, src += stride)
+        for (int i = 0; i < w; i++) {
+            const uint8_t *below = src + stride;
+            const uint16_t sum = (uint16_t)(weights.a * src[i] + weights.b * src[i + 1] +
+                                            weights.c * below[i] + weights.d * below[i + 1] + 32);
+            dst[i] = (uint8_t)(sum >> 6);
+        }
 }
 
 // Predicts plane c of the w x h block at (x, y) of the MB, in chroma samples.
@@ -193,7 +183,7 @@ static inline uint32_t motus_ssd_square(const uint8_t *a, ptrdiff_t a_stride, co
     __m256i sum = _mm256_setzero_si256();
     if (size == 4)
         return motus_sum32_avx2(
-            motus_ssd16_avx2(motus_load4x4_avx2(a, a_stride), motus_load4x4_avx2(b, b_stride)));
+            motus_ssd16_avx2(load4x4_avx2(a, a_stride), load4x4_avx2(b, b_stride)));
     for (int y = 0; y < size; y += 16 / size) {
         const uint8_t *p = a + y * a_stride, *q = b + y * b_stride;
         sum = _mm256_add_epi32(sum, size == 8

@@ -20,7 +20,7 @@ MOTUS_WARP int lane_reference(const MotusInterMb *in, const MotusMb *mb, int q, 
 
 // Returns the rounded averages of four pairs of samples, or weighted sums. pair_offset: of b's
 // weight (MotusReference).
-MOTUS_WARP uint32_t motus_lane_pair(uint32_t a, uint32_t b, int pair_offset) {
+MOTUS_WARP uint32_t lane_pair(uint32_t a, uint32_t b, int pair_offset) {
     uint32_t sum = 0;
     if (!pair_offset) return motus_words_average(a, b);
     for (int i = 0; i < 4; i++)
@@ -33,8 +33,8 @@ MOTUS_WARP uint32_t motus_lane_pair(uint32_t a, uint32_t b, int pair_offset) {
 // ---- Luma ---------------------------------------------------------------------------------------
 
 // Interpolates n rows of four samples at (x, y) of the picture. luma: as in motus_luma_taps.
-MOTUS_WARP void motus_lane_luma_rows(uint32_t *row, int n, const MotusReference *ref,
-                                     const uint8_t *luma, int x, int y, MotusMv mv) {
+MOTUS_WARP void lane_luma_rows(uint32_t *row, int n, const MotusReference *ref, const uint8_t *luma,
+                               int x, int y, MotusMv mv) {
     const uint8_t *tap[2];
     uint32_t other[4];
     motus_luma_taps(ref, luma, x, y, mv, tap);
@@ -44,8 +44,7 @@ MOTUS_WARP void motus_lane_luma_rows(uint32_t *row, int n, const MotusReference 
 }
 
 // Predicts luma, a lane two rows of a 4x4 block.
-MOTUS_WARP void motus_lane_predict_luma(uint8_t luma[256], const MotusInterMb *in,
-                                        const MotusMb *mb) {
+MOTUS_WARP void lane_predict_luma(uint8_t luma[256], const MotusInterMb *in, const MotusMb *mb) {
     const int blk = motus_lane() >> 1, q = motus_8x8_of(blk);
     const int x = 4 * (blk & 3), y = (blk & 12) + 2 * (motus_lane() & 1), px = 16 * in->x + x,
               py = 16 * in->y + y;
@@ -53,12 +52,12 @@ MOTUS_WARP void motus_lane_predict_luma(uint8_t luma[256], const MotusInterMb *i
     const MotusReference *ref = &in->ref[lane_reference(in, mb, q, pred)];
     const int has_weights = in->lists == 1 && ref->plain; // none has in B pictures
     uint32_t row[2], other[2];
-    motus_lane_luma_rows(row, 2, ref, has_weights ? ref->plain : ref->luma, px, py,
-                         first ? mb->mv1[q] : mb->mv[blk]);
+    lane_luma_rows(row, 2, ref, has_weights ? ref->plain : ref->luma, px, py,
+                   first ? mb->mv1[q] : mb->mv[blk]);
     if (pred == MOTUS_PRED_BI) {
         const MotusReference *ref1 = &in->ref[in->refs];
-        motus_lane_luma_rows(other, 2, ref1, ref1->luma, px, py, mb->mv1[q]);
-        for (int i = 0; i < 2; i++) row[i] = motus_lane_pair(row[i], other[i], ref->pair_offset);
+        lane_luma_rows(other, 2, ref1, ref1->luma, px, py, mb->mv1[q]);
+        for (int i = 0; i < 2; i++) row[i] = lane_pair(row[i], other[i], ref->pair_offset);
     }
     for (int i = 0; i < 2 && has_weights; i++) {
         uint32_t weighted = 0;
@@ -103,8 +102,8 @@ MOTUS_WARP void lane_chroma_samples(uint32_t sample[4], const MotusReference *re
 }
 
 // Predicts chroma, a lane the 2x2 samples of one 4x4 block.
-MOTUS_WARP void motus_lane_predict_chroma(uint8_t chroma[2][64], const MotusInterMb *in,
-                                          const MotusMb *mb) {
+MOTUS_WARP void lane_predict_chroma(uint8_t chroma[2][64], const MotusInterMb *in,
+                                    const MotusMb *mb) {
     const int lane = motus_lane(), plane = lane >> 4, blk = lane & 15, q = motus_8x8_of(blk);
     const int x = 2 * (blk & 3), y = 2 * (blk >> 2), px = 8 * in->x + x, py = 8 * in->y + y;
     const int pred = in->lists == 2 ? mb->pred[q] : MOTUS_PRED_L0, first = pred == MOTUS_PRED_L1;

@@ -19,7 +19,7 @@ typedef struct MotusRdTeam {
 typedef struct MotusRdLane {
     uint32_t edge;                    // MotusEdge.counts
     MotusMv skip;                     // P_Skip's MV
-    MotusTransformShared *transforms; // this warp's, or NULL (motus_lane_trial_transform)
+    MotusTransformShared *transforms; // this warp's, or NULL (lane_trial_transform)
 } MotusRdLane;
 
 // Evaluates trial->mb. Returns its cost, UINT32_MAX if it may be too large for an MB, to all lanes.
@@ -34,9 +34,9 @@ MOTUS_WARP uint32_t rd_evaluate(const MotusInterMb *in, const MotusRdLane *own,
     }
     const uint32_t mv_bits = motus_lanes_sum(
         list < in->lists ? motus_trial_mv_bits(in, &trial->mb, motus_lane() & 15, list) : 0);
-    const uint32_t cost = motus_lane_trial(in, own->edge, levels, own->skip, mv_bits, coefs, trial);
+    const uint32_t cost = lane_trial(in, own->edge, levels, own->skip, mv_bits, coefs, trial);
     if (!s) return motus_lanes_shuffle(cost, 0);
-    motus_lane_trial_transform(in, levels, s, trial);
+    lane_trial_transform(in, levels, s, trial);
     return trial->bits > MOTUS_MB_BITS_LIMIT ? UINT32_MAX : trial->cost;
 }
 
@@ -50,7 +50,7 @@ MOTUS_WARP int rd_team_mv(const MotusInterMb *in, const MotusRdLane *own,
     const MotusMv own_mv = motus_rd_move(&t->mb, i, list, warp, in->limits->unit);
     uint32_t own_cost = UINT32_MAX;
     if (motus_inter_mv_allowed(in, own_mv)) {
-        motus_mb_copy(&trial->mb, &t->mb);
+        lane_copy_mb(&trial->mb, &t->mb);
         motus_rd_set(&trial->mb, part, list, own_mv);
         own_cost = rd_evaluate(in, own, levels, coefs, trial);
     }
@@ -78,9 +78,9 @@ MOTUS_WARP int motus_rd_team_refine(const MotusInterMb *in, const MotusLevelChoi
     const MotusMv zero = {0, 0};
     const MotusEdge edge = motus_edge(&in->neighbours, in->refs, 1);
     MotusRdLane own = {edge.counts, zero, transforms ? &transforms[warp] : NULL};
-    if (in->lists == 1 && !motus_skip_is_zero(motus_edge_cell(&edge, 1, 0)) &&
-        !motus_skip_is_zero(motus_edge_cell(&edge, 0, 1)))
-        own.skip = motus_edge_mvp(&edge, 0);
+    if (in->lists == 1 && !motus_skip_is_zero(edge_cell(&edge, 1, 0)) &&
+        !motus_skip_is_zero(edge_cell(&edge, 0, 1)))
+        own.skip = edge_mvp(&edge, 0);
     while (moves && left > 0) {
         moves = 0;
         MOTUS_ONE_BODY
@@ -93,7 +93,7 @@ MOTUS_WARP int motus_rd_team_refine(const MotusInterMb *in, const MotusLevelChoi
         any |= moves;
     }
     if (any && warp == 0) {
-        motus_mb_copy(&t->trial[0].mb, &t->mb);
+        lane_copy_mb(&t->trial[0].mb, &t->mb);
         rd_evaluate(in, &own, levels, &coefs[0], &t->trial[0]);
     }
     motus_team_sync(); // it is evaluated

@@ -1,6 +1,6 @@
 // Prediction and residual of an inter MB by a warp: all 24 blocks at once, a lane a block, with its
 // samples in registers.
-// Equals motus_predict_inter, motus_code_inter_luma and motus_code_chroma (residual_cpu.h): suite
+// Equals motus_predict_inter, code_inter_luma and motus_code_chroma (residual_cpu.h): suite
 // `lanes`, and `gpu_decide` on a device.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_ANALYSE_RESIDUAL_WARP_CUH
@@ -18,7 +18,7 @@ typedef struct MotusTrialCoefs {
 } MotusTrialCoefs;
 
 // Copies an MB.
-MOTUS_WARP void motus_mb_copy(MotusMb *to, const MotusMb *from) {
+MOTUS_WARP void lane_copy_mb(MotusMb *to, const MotusMb *from) {
     motus_word_put((char *)to + 4 * motus_lane(),
                    motus_word_get((const char *)from + 4 * motus_lane()));
     motus_lanes_sync(); // it is written
@@ -36,7 +36,7 @@ typedef struct MotusLaneBlock {
 } MotusLaneBlock;
 
 // Predicts the MB with the MVs of trial->mb, and loads each lane's block.
-MOTUS_WARP MotusLaneBlock motus_lane_predict(MotusTrial *trial, const MotusInterMb *in) {
+MOTUS_WARP MotusLaneBlock lane_predict(MotusTrial *trial, const MotusInterMb *in) {
     MotusLaneBlock b;
     b.blk = motus_min(motus_lane(), 23);
     b.at = motus_trial_block(trial, b.blk, &b.stride);
@@ -50,8 +50,8 @@ MOTUS_WARP MotusLaneBlock motus_lane_predict(MotusTrial *trial, const MotusInter
                                       : in->src.plane[2];
     src += (b.blk >> shift & side) * 4 * stride + (b.blk & side) * 4;
     for (int i = 0; i < 4; i++) b.src[i] = motus_word_get(src + i * stride);
-    motus_lane_predict_luma(trial->luma, in, &trial->mb);
-    motus_lane_predict_chroma(trial->chroma, in, &trial->mb);
+    lane_predict_luma(trial->luma, in, &trial->mb);
+    lane_predict_chroma(trial->chroma, in, &trial->mb);
     motus_lanes_sync(); // the prediction is written
     for (int i = 0; i < 4; i++) b.rec[i] = motus_word_get(b.at + i * b.stride);
     return b;
@@ -59,9 +59,8 @@ MOTUS_WARP MotusLaneBlock motus_lane_predict(MotusTrial *trial, const MotusInter
 
 // Sets bits, SSD and cost of a trial from its blocks. Returns the cost, UINT32_MAX if it may be too
 // large for an MB, which is right in lane 0. bits: lane 0's, each 1 / motus_unit_of.
-MOTUS_WARP uint32_t motus_lane_measure(MotusTrial *trial, const MotusLaneBlock *b,
-                                       const MotusQp *qp, uint32_t bits,
-                                       const MotusLevelChoice *choice) {
+MOTUS_WARP uint32_t lane_measure(MotusTrial *trial, const MotusLaneBlock *b, const MotusQp *qp,
+                                 uint32_t bits, const MotusLevelChoice *choice) {
     uint32_t ssd = 0;
     for (int i = 0; i < 4; i++) ssd = motus_words_ssd(b->src[i], b->rec[i], ssd);
     ssd = motus_lanes_sum(motus_lane() < 24 ? ssd : 0);
@@ -183,7 +182,7 @@ typedef struct MotusLaneResidual {
     MotusChromaChoice chroma; // CAVLC: dc_pays alone
 } MotusLaneResidual;
 
-MOTUS_WARP const MotusQuant *motus_lane_quant(const MotusInterMb *in, int blk) {
+MOTUS_WARP const MotusQuant *lane_quant(const MotusInterMb *in, int blk) {
     return blk < 16 ? &in->qp->luma : &in->qp->chroma;
 }
 
@@ -210,11 +209,11 @@ MOTUS_WARP int lane_dcs(int dc, const MotusInterMb *in, const MotusLevelChoice *
 
 // Transforms the predicted MB and codes chroma's DC. Stores a block's coefficients by rows if some
 // are live (motus_lane_levels).
-MOTUS_WARP MotusLaneResidual motus_lane_transform(MotusTrial *trial, const MotusLaneBlock *b,
-                                                  MotusTrialCoefs *coefs, const MotusInterMb *in,
-                                                  uint32_t edge, const MotusLevelChoice *choice) {
+MOTUS_WARP MotusLaneResidual lane_transform(MotusTrial *trial, const MotusLaneBlock *b,
+                                            MotusTrialCoefs *coefs, const MotusInterMb *in,
+                                            uint32_t edge, const MotusLevelChoice *choice) {
     const int blk = b->blk, chroma = blk >= 16 && motus_lane() < 24;
-    const MotusQuant *q = motus_lane_quant(in, blk);
+    const MotusQuant *q = lane_quant(in, blk);
     const uint32_t mixed = (uint16_t)q->threshold[2],
                    even = (uint16_t)q->threshold[0] | mixed << 16;
     const uint32_t odd = mixed | (uint32_t)(uint16_t)q->threshold[1] << 16; // of columns
@@ -240,13 +239,12 @@ MOTUS_WARP MotusLaneResidual motus_lane_transform(MotusTrial *trial, const Motus
 }
 
 // Completes a trial from the chosen levels: cbp, counts, reconstruction, bits, SSD and cost
-// (motus_inter_trial). Returns what motus_lane_measure does.
-MOTUS_WARP uint32_t motus_lane_complete(MotusTrial *trial, MotusLaneBlock *b,
-                                        const MotusInterMb *in, const MotusLaneResidual *r,
-                                        const MotusLevels *levels, const MotusLevelChoice *choice,
-                                        MotusMv skip, uint32_t mv_bits) {
+// (motus_inter_trial). Returns what lane_measure does.
+MOTUS_WARP uint32_t lane_complete(MotusTrial *trial, MotusLaneBlock *b, const MotusInterMb *in,
+                                  const MotusLaneResidual *r, const MotusLevels *levels,
+                                  const MotusLevelChoice *choice, MotusMv skip, uint32_t mv_bits) {
     const int lane = motus_lane(), blk = b->blk, luma = blk < 16, scaled = r->scaled;
-    const MotusQuant *q = motus_lane_quant(in, blk);
+    const MotusQuant *q = lane_quant(in, blk);
     const int16_t *level = motus_coef_block(&trial->coef, blk);
     uint32_t pays = 0, bits = 0, luma_bits = 0;
     int n = 0;
@@ -276,22 +274,22 @@ MOTUS_WARP uint32_t motus_lane_complete(MotusTrial *trial, MotusLaneBlock *b,
         if (motus_trial_is_skip(in, &trial->mb, skip)) trial->mb.type = MOTUS_MB_P_SKIP;
         bits += motus_trial_bits(in, &trial->mb, mv_bits);
     }
-    return motus_lane_measure(trial, b, in->qp, bits, choice);
+    return lane_measure(trial, b, in->qp, bits, choice);
 }
 
 // Evaluates trial->mb, whose type, lists, MVs, references and QP are set. edge: MotusEdge's
-// counts. Returns what motus_lane_measure does.
-MOTUS_WARP uint32_t motus_lane_trial(const MotusInterMb *in, uint32_t edge,
-                                     const MotusLevelChoice *levels, MotusMv skip, uint32_t mv_bits,
-                                     MotusTrialCoefs *coefs, MotusTrial *trial) {
-    MotusLaneBlock b = motus_lane_predict(trial, in);
-    const MotusLaneResidual r = motus_lane_transform(trial, &b, coefs, in, edge, levels);
+// counts. Returns what lane_measure does.
+MOTUS_WARP uint32_t lane_trial(const MotusInterMb *in, uint32_t edge,
+                               const MotusLevelChoice *levels, MotusMv skip, uint32_t mv_bits,
+                               MotusTrialCoefs *coefs, MotusTrial *trial) {
+    MotusLaneBlock b = lane_predict(trial, in);
+    const MotusLaneResidual r = lane_transform(trial, &b, coefs, in, edge, levels);
     MotusLevels chosen = {0, 0, 0};
     if (r.any)
         chosen =
             motus_lane_levels(motus_coef_block(&trial->coef, b.blk), coefs->coef[b.blk], r.live,
-                              b.blk >= 16 ? 4 : 2, r.context, motus_lane_quant(in, b.blk), levels);
-    return motus_lane_complete(trial, &b, in, &r, &chosen, levels, skip, mv_bits);
+                              b.blk >= 16 ? 4 : 2, r.context, lane_quant(in, b.blk), levels);
+    return lane_complete(trial, &b, in, &r, &chosen, levels, skip, mv_bits);
 }
 
 #endif

@@ -1,8 +1,8 @@
 // The 8x8 transform by a warp: coding of up to four luma 8x8 blocks, eight lanes each (a lane a
 // row, then a column, then every eighth position in coding order), and the choice of an inter MB's
 // transform.
-// Equals motus_code_block8 and motus_choose_transform (transform8_cpu.h): suite `lanes`, and
-// `gpu_decide` on a device.
+// Equals motus_code_block8 and motus_choose_transform (residual_cpu.h, trial_cpu.h): suite `lanes`,
+// and `gpu_decide` on a device.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_ANALYSE_TRANSFORM8_WARP_CUH
 #define ENCODER_ANALYSE_TRANSFORM8_WARP_CUH
@@ -355,7 +355,7 @@ MOTUS_WARP int motus_choose_transform_warp(const MotusInterMb *in, const MotusLe
     const uint8_t *src = in->src.plane[0];
     const ptrdiff_t stride = in->src.stride[0];
     if (!motus_transform_is_open(&s->mb, in, *cost)) return 0;
-    motus_lane_predict_luma(s->luma, in, &s->mb);
+    lane_predict_luma(s->luma, in, &s->mb);
     motus_lanes_sync(); // the prediction is written
     const int x = 8 * (q & 1), y = 8 * (q >> 1);
     const MotusTables8 tables =
@@ -386,30 +386,29 @@ MOTUS_WARP int motus_choose_transform_warp(const MotusInterMb *in, const MotusLe
 
 // Gives a complete trial the 8x8 transform if it has a choice and costs less with it. s NULL: the
 // trial keeps its transform.
-MOTUS_WARP void motus_lane_trial_transform(const MotusInterMb *in, const MotusLevelChoice *choice,
-                                           MotusTransformShared *s, MotusTrial *trial) {
+MOTUS_WARP void lane_trial_transform(const MotusInterMb *in, const MotusLevelChoice *choice,
+                                     MotusTransformShared *s, MotusTrial *trial) {
     if (!s) return;
     motus_lanes_sync(); // the trial is written
     uint32_t cost = trial->cost;
     if (!in->quant8 || trial->bits > MOTUS_MB_BITS_LIMIT) return;
-    motus_mb_copy(&s->mb, &trial->mb);
+    lane_copy_mb(&s->mb, &trial->mb);
     if (!motus_choose_transform_warp(in, choice, in->quant8, s, &trial->coef, trial->luma,
                                      MOTUS_LUMA_STRIDE, trial->luma_bits, &cost))
         return;
-    motus_mb_copy(&trial->mb, &s->mb);
+    lane_copy_mb(&trial->mb, &s->mb);
     if (motus_lane() == 0) trial->cost = cost;
     motus_lanes_sync(); // the trial is written
 }
 
-// Evaluates a chosen MB. edge: MotusEdge's counts. s: as in motus_lane_trial_transform.
-MOTUS_WARP void motus_lane_type(const MotusInterMb *in, uint32_t edge,
-                                const MotusLevelChoice *levels, const MotusMb *mb, MotusMv skip,
-                                uint32_t mv_bits, MotusTrialCoefs *coefs, MotusTransformShared *s,
-                                MotusTrial *trial) {
-    motus_mb_copy(&trial->mb, mb);
+// Evaluates a chosen MB. edge: MotusEdge's counts. s: as in lane_trial_transform.
+MOTUS_WARP void lane_type(const MotusInterMb *in, uint32_t edge, const MotusLevelChoice *levels,
+                          const MotusMb *mb, MotusMv skip, uint32_t mv_bits, MotusTrialCoefs *coefs,
+                          MotusTransformShared *s, MotusTrial *trial) {
+    lane_copy_mb(&trial->mb, mb);
     if (motus_lane() == 0) trial->mb.qp = in->qp->luma.qp;
-    motus_lane_trial(in, edge, levels, skip, mv_bits, coefs, trial);
-    motus_lane_trial_transform(in, levels, s, trial);
+    lane_trial(in, edge, levels, skip, mv_bits, coefs, trial);
+    lane_trial_transform(in, levels, s, trial);
 }
 
 #endif

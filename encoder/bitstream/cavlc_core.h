@@ -7,17 +7,6 @@
 #include "encoder/bitstream/cavlc_tables.h"
 #include "encoder/mb/mb.h"
 
-// Code word: `bits` holds its `length` bits, right-aligned.
-typedef struct MotusVlc {
-    uint32_t bits;
-    int length;
-} MotusVlc;
-
-MOTUS_HD MotusVlc motus_vlc(uint32_t bits, int length) {
-    MotusVlc vlc = {bits, length};
-    return vlc;
-}
-
 // Returns the token class of nC, a column of table 9-5: 0..1, 2..3, 4..7, 8 and more, -1 (chroma
 // DC).
 MOTUS_HD int motus_cavlc_token_class(int nc) {
@@ -31,18 +20,6 @@ MOTUS_HD MotusVlc motus_cavlc_token(int token_class, int total_coeff, int traili
         return motus_vlc(bits, 6);
     }
     MotusVlcEntry e = motus_cavlc_token_entry(token_class, total_coeff, trailing_ones);
-    return motus_vlc(e.bits, e.length);
-}
-
-MOTUS_HD MotusVlc motus_cavlc_total_zeros(int token_class, int total_coeff, int total_zeros) {
-    MotusVlcEntry e = token_class == MOTUS_TOKEN_CHROMA_DC
-                          ? motus_cavlc_total_zeros_dc_entry(total_coeff, total_zeros)
-                          : motus_cavlc_total_zeros_entry(total_coeff, total_zeros);
-    return motus_vlc(e.bits, e.length);
-}
-
-MOTUS_HD MotusVlc motus_cavlc_run(int zeros_left, int run_before) {
-    MotusVlcEntry e = motus_cavlc_run_entry(zeros_left, run_before);
     return motus_vlc(e.bits, e.length);
 }
 

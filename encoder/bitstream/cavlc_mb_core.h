@@ -16,32 +16,6 @@ MOTUS_HD void motus_put_vlc(MotusBits *bits, MotusVlc vlc) {
     motus_bits_put(bits, vlc.length, vlc.bits);
 }
 
-// Writes the levels in `nonzero`, last one first.
-MOTUS_HD void motus_put_levels(MotusBits *bits, const int16_t *level, uint32_t nonzero,
-                               int total_coeff, int trailing_ones) {
-    int suffix_length = total_coeff > 10 && trailing_ones < 3;
-    int offset = trailing_ones < 3 ? 2 : 0; // the first one is not +-1, or it would be trailing
-    while (nonzero) {
-        int last = motus_bit_length(nonzero) - 1, value = level[last], magnitude = motus_abs(value);
-        assert(magnitude <= MOTUS_MAX_LEVEL);
-        motus_put_vlc(bits,
-                      motus_cavlc_level(2 * magnitude - 2 + (value < 0) - offset, suffix_length));
-        suffix_length = motus_cavlc_next_suffix_length(suffix_length, magnitude);
-        offset = 0;
-        nonzero ^= 1u << last;
-    }
-}
-
-MOTUS_HD void motus_put_runs(MotusBits *bits, uint32_t nonzero, int zeros_left) {
-    int last = motus_bit_length(nonzero) - 1;
-    while (zeros_left > 0 && (nonzero ^= 1u << last)) {
-        int next = motus_bit_length(nonzero) - 1, run_before = last - next - 1;
-        motus_put_vlc(bits, motus_cavlc_run(zeros_left, run_before));
-        zeros_left -= run_before;
-        last = next;
-    }
-}
-
 // Writes residual_block_cavlc for n levels (4, 15 or 16) in coding order; nc -1: chroma DC.
 MOTUS_HD void motus_cavlc_residual(MotusBits *bits, const int16_t *level, int n, int nc) {
     int token_class = motus_cavlc_token_class(nc);
@@ -54,10 +28,28 @@ MOTUS_HD void motus_cavlc_residual(MotusBits *bits, const int16_t *level, int n,
     int total_zeros = motus_bit_length(shape.nonzero) - total_coeff;
     for (uint32_t left = trailing; left; left ^= 1u << (motus_bit_length(left) - 1))
         motus_bits_put(bits, 1, level[motus_bit_length(left) - 1] < 0);
-    motus_put_levels(bits, level, shape.nonzero ^ trailing, total_coeff, trailing_ones);
+    // The other levels, last one first.
+    int suffix_length = total_coeff > 10 && trailing_ones < 3;
+    int offset = trailing_ones < 3 ? 2 : 0; // the first one is not +-1, or it would be trailing
+    for (uint32_t left = shape.nonzero ^ trailing; left;) {
+        int last = motus_bit_length(left) - 1, value = level[last], magnitude = motus_abs(value);
+        assert(magnitude <= MOTUS_MAX_LEVEL);
+        motus_put_vlc(bits,
+                      motus_cavlc_level(2 * magnitude - 2 + (value < 0) - offset, suffix_length));
+        suffix_length = motus_cavlc_next_suffix_length(suffix_length, magnitude);
+        offset = 0;
+        left ^= 1u << last;
+    }
     if (total_coeff < n)
         motus_put_vlc(bits, motus_cavlc_total_zeros(token_class, total_coeff, total_zeros));
-    motus_put_runs(bits, shape.nonzero, total_zeros);
+    uint32_t left = shape.nonzero;
+    int zeros_left = total_zeros, last = motus_bit_length(left) - 1;
+    while (zeros_left > 0 && (left ^= 1u << last)) {
+        int next = motus_bit_length(left) - 1, run_before = last - next - 1;
+        motus_put_vlc(bits, motus_cavlc_run(zeros_left, run_before));
+        zeros_left -= run_before;
+        last = next;
+    }
 }
 
 // ---- An MB of a slice ---------------------------------------------------------------------------
@@ -88,17 +80,6 @@ MOTUS_HD void motus_put_ref(MotusBits *bits, int refs, int ref) {
         motus_bits_ue(bits, (uint32_t)ref);
 }
 
-MOTUS_HD void motus_put_mvd(MotusBits *bits, const MotusMbSyntax *s) {
-    MotusMv mvd[16];
-    for (int q = 0; q < 4 && s->refs > 1; q++)
-        if (motus_has_ref(s->mb, q)) motus_put_ref(bits, s->refs, s->mb->ref[0][q]);
-    int n = motus_mb_mvd(s->mb, &s->neighbours, mvd);
-    for (int i = 0; i < n; i++) {
-        motus_bits_se(bits, mvd[i].x);
-        motus_bits_se(bits, mvd[i].y);
-    }
-}
-
 // Writes the levels of a block. All kinds of blocks share one path, so that the lanes of a warp do
 // not diverge.
 MOTUS_HD void motus_put_block(MotusBits *bits, const MotusMbSyntax *s, int unit) {
@@ -112,20 +93,18 @@ MOTUS_HD void motus_put_block(MotusBits *bits, const MotusMbSyntax *s, int unit)
         motus_put_vlc(bits, motus_cavlc_token(motus_cavlc_token_class(nc), 0, 0));
 }
 
-// Writes 16 samples of I_PCM: row i of luma, from i = 16 on two rows of chroma, Cb first.
-MOTUS_HD void motus_put_pcm(MotusBits *bits, const MotusMbSource *src, int i) {
-    const int p = i < 16 ? 0 : 1 + ((i - 16) >> 2), size = p ? 8 : 16, first = p ? 2 * (i & 3) : i;
-    for (int k = 0; k < 16; k++)
-        motus_bits_put(bits, 8, src->plane[p][(first + k / size) * src->stride[p] + k % size]);
-}
-
 // Writes a unit of the MB (B slices: motus_put_b_unit). The caller writes pcm_alignment_zero_bit.
 MOTUS_HD void motus_put_unit(MotusBits *bits, const MotusMbSyntax *s, int unit) {
     const MotusMb *mb = s->mb;
     if (unit >= MOTUS_UNIT_LUMA_DC && mb->type == MOTUS_MB_I_PCM) {
-        motus_put_pcm(bits, &s->src,
-                      unit < MOTUS_UNIT_CHROMA ? unit - MOTUS_UNIT_LUMA
-                                               : 16 + unit - MOTUS_UNIT_CHROMA);
+        // 16 samples: row i of luma, from i = 16 on two rows of chroma, Cb first.
+        const MotusMbSource *src = &s->src;
+        const int i =
+            unit < MOTUS_UNIT_CHROMA ? unit - MOTUS_UNIT_LUMA : 16 + unit - MOTUS_UNIT_CHROMA;
+        const int p = i < 16 ? 0 : 1 + ((i - 16) >> 2), size = p ? 8 : 16,
+                  first = p ? 2 * (i & 3) : i;
+        for (int k = 0; k < 16; k++)
+            motus_bits_put(bits, 8, src->plane[p][(first + k / size) * src->stride[p] + k % size]);
     } else if (unit >= MOTUS_UNIT_LUMA_DC) {
         motus_put_block(bits, s, unit);
     } else if (unit == MOTUS_UNIT_CBP) {
@@ -135,7 +114,14 @@ MOTUS_HD void motus_put_unit(MotusBits *bits, const MotusMbSyntax *s, int unit) 
             motus_bits_put(bits, 1, mb->transform_8x8);
         if (motus_mb_has_qp_delta(mb)) motus_bits_se(bits, s->qp_delta);
     } else if (unit == MOTUS_UNIT_MV) {
-        motus_put_mvd(bits, s);
+        MotusMv mvd[16];
+        for (int q = 0; q < 4 && s->refs > 1; q++)
+            if (motus_has_ref(mb, q)) motus_put_ref(bits, s->refs, mb->ref[0][q]);
+        int n = motus_mb_mvd(mb, &s->neighbours, mvd);
+        for (int i = 0; i < n; i++) {
+            motus_bits_se(bits, mvd[i].x);
+            motus_bits_se(bits, mvd[i].y);
+        }
     } else if (unit == MOTUS_UNIT_MODE) {
         motus_put_mode(bits, s);
     } else {

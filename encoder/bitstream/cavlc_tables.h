@@ -8,8 +8,19 @@
 
 #include "common/int_core.h"
 
-// Table entry: a code word of `length` bits, right-aligned; length 0: cannot occur. The longest
-// code has 16 bits, and leading zeros enough for its value to fit a byte.
+// Code word: `bits` holds its `length` bits, right-aligned.
+typedef struct MotusVlc {
+    uint32_t bits;
+    int length;
+} MotusVlc;
+
+MOTUS_HD MotusVlc motus_vlc(uint32_t bits, int length) {
+    MotusVlc vlc = {bits, length};
+    return vlc;
+}
+
+// Table entry; length 0: cannot occur. The longest code has 16 bits, and leading zeros enough for
+// its value to fit a byte.
 typedef struct MotusVlcEntry {
     uint8_t bits, length;
 } MotusVlcEntry;
@@ -60,8 +71,13 @@ MOTUS_HD MotusVlcEntry motus_cavlc_token_entry(int token_class, int total_coeff,
                                                 : luma[token_class][total_coeff][trailing_ones];
 }
 
-// Returns total_zeros of blocks of 15 or 16 levels (tables 9-7 and 9-8). Rows: total_coeff 1..15.
-MOTUS_HD MotusVlcEntry motus_cavlc_total_zeros_entry(int total_coeff, int total_zeros) {
+// Returns total_zeros of blocks of 15 or 16 levels (tables 9-7 and 9-8) or, in class
+// MOTUS_TOKEN_CHROMA_DC, of chroma DC blocks (table 9-9 a). Rows: total_coeff from 1 on.
+MOTUS_HD MotusVlc motus_cavlc_total_zeros(int token_class, int total_coeff, int total_zeros) {
+    static const MotusVlcEntry chroma_dc[3][4] = {
+        {{1, 1}, {1, 2}, {1, 3}, {0, 3}},
+        {{1, 1}, {1, 2}, {0, 2}},
+        {{1, 1}, {0, 1}}};
     static const MotusVlcEntry table[15][16] = {
         {{1, 1}, {3, 3}, {2, 3}, {3, 4}, {2, 4}, {3, 5}, {2, 5}, {3, 6}, {2, 6}, {3, 7}, {2, 7},
          {3, 8}, {2, 8}, {3, 9}, {2, 9}, {1, 9}},
@@ -83,20 +99,14 @@ MOTUS_HD MotusVlcEntry motus_cavlc_total_zeros_entry(int total_coeff, int total_
         {{0, 3}, {1, 3}, {1, 1}, {1, 2}},
         {{0, 2}, {1, 2}, {1, 1}},
         {{0, 1}, {1, 1}}};
-    return table[total_coeff - 1][total_zeros];
-}
-
-// Returns total_zeros of chroma DC blocks (table 9-9 a). Rows: total_coeff 1..3.
-MOTUS_HD MotusVlcEntry motus_cavlc_total_zeros_dc_entry(int total_coeff, int total_zeros) {
-    static const MotusVlcEntry table[3][4] = {
-        {{1, 1}, {1, 2}, {1, 3}, {0, 3}},
-        {{1, 1}, {1, 2}, {0, 2}},
-        {{1, 1}, {0, 1}}};
-    return table[total_coeff - 1][total_zeros];
+    const MotusVlcEntry e = token_class == MOTUS_TOKEN_CHROMA_DC
+                                ? chroma_dc[total_coeff - 1][total_zeros]
+                                : table[total_coeff - 1][total_zeros];
+    return motus_vlc(e.bits, e.length);
 }
 
 // Returns run_before (table 9-10). Rows: zeros_left 1..6, more than 6 (run_before 0..14).
-MOTUS_HD MotusVlcEntry motus_cavlc_run_entry(int zeros_left, int run_before) {
+MOTUS_HD MotusVlc motus_cavlc_run(int zeros_left, int run_before) {
     static const MotusVlcEntry table[7][15] = {
         {{1, 1}, {0, 1}},
         {{1, 1}, {1, 2}, {0, 2}},
@@ -106,7 +116,8 @@ MOTUS_HD MotusVlcEntry motus_cavlc_run_entry(int zeros_left, int run_before) {
         {{3, 2}, {0, 3}, {1, 3}, {3, 3}, {2, 3}, {5, 3}, {4, 3}},
         {{7, 3}, {6, 3}, {5, 3}, {4, 3}, {3, 3}, {2, 3}, {1, 3}, {1, 4}, {1, 5}, {1, 6}, {1, 7},
          {1, 8}, {1, 9}, {1, 10}, {1, 11}}};
-    return table[(zeros_left < 7 ? zeros_left : 7) - 1][run_before];
+    const MotusVlcEntry e = table[(zeros_left < 7 ? zeros_left : 7) - 1][run_before];
+    return motus_vlc(e.bits, e.length);
 }
 
 // Returns codeNum of coded_block_pattern (table 9-4, 4:2:0). Lines: chroma pattern 0, 1, 2.

@@ -69,12 +69,6 @@ MOTUS_WARP MotusCavlcShape motus_planes_shape(const MotusLevelPlanes *b) {
     return shape;
 }
 
-// Returns the ones coded before any larger level. The first three of them are trailing ones.
-MOTUS_WARP uint32_t motus_planes_first_ones(MotusCavlcShape shape) {
-    const uint32_t larger = shape.nonzero ^ shape.ones;
-    return shape.ones & (larger - 1) & ~larger;
-}
-
 // Returns the levels of `coded` after the first level of `at`; none if `at` is empty.
 MOTUS_WARP uint32_t motus_after(uint32_t coded, uint32_t at) { return coded & ~(at ^ (at - 1)); }
 
@@ -118,7 +112,9 @@ MOTUS_WARP int motus_planes_levels_bits(const MotusLevelPlanes *b, uint32_t code
 MOTUS_WARP uint32_t motus_planes_small_bits(const MotusLevelPlanes *b, int first, int token_class,
                                             const uint8_t *zero_runs) {
     const MotusCavlcShape shape = motus_planes_shape(b);
-    uint32_t ones = motus_planes_first_ones(shape), rest = ones;
+    // Ones coded before any larger level; the first three of them are trailing ones.
+    const uint32_t larger = shape.nonzero ^ shape.ones;
+    uint32_t ones = shape.ones & (larger - 1) & ~larger, rest = ones;
     for (int k = 0; k < 3; k++) rest &= rest - 1;
     const int total_coeff = motus_cavlc_total_coeff(shape.nonzero),
               trailing_ones = motus_min(motus_cavlc_total_coeff(ones), 3);

@@ -27,18 +27,6 @@ __device__ int last_with_qp(const MotusMb *mb, int first, int end, int *room) {
     return *room;
 }
 
-// Copies the heads and clears the statistics, so that the host need not.
-__device__ void prepare_slices(const MotusFinalizeCuda &s) {
-    static_assert(sizeof *s.head % 4 == 0 && sizeof *s.stats % 4 == 0, "words");
-    const int heads = s.n_heads * (int)(sizeof *s.head / 4),
-              stats = s.stats ? (int)(sizeof *s.stats / 4) : 0;
-    for (int k = (int)(blockIdx.x * THREADS + threadIdx.x); k < motus_max(heads, stats);
-         k += (int)gridDim.x * THREADS) {
-        if (k < heads) ((uint32_t *)s.head)[k] = ((const uint32_t *)s.h_head)[k];
-        if (k < stats) ((uint32_t *)s.stats)[k] = 0;
-    }
-}
-
 // Finalizes an MB per thread. Threads read the types of MBs that others change: skipped, direct or
 // not, such an MB is inter and keeps its MVs and cbp, on which mb_qp_delta depends. QPs change of
 // MBs without mb_qp_delta, and are read of the others.
@@ -47,7 +35,15 @@ template <bool B, bool MANY>
 __global__ void __launch_bounds__(THREADS) finalize_kernel(MotusFinalizeCuda s) {
     __shared__ uint32_t with_qp[THREADS / 32];
     __shared__ int room;
-    prepare_slices(s);
+    // Copies the heads and clears the statistics, so that the host need not.
+    static_assert(sizeof *s.head % 4 == 0 && sizeof *s.stats % 4 == 0, "words");
+    const int heads = s.n_heads * (int)(sizeof *s.head / 4),
+              stats = s.stats ? (int)(sizeof *s.stats / 4) : 0;
+    for (int k = (int)(blockIdx.x * THREADS + threadIdx.x); k < motus_max(heads, stats);
+         k += (int)gridDim.x * THREADS) {
+        if (k < heads) ((uint32_t *)s.head)[k] = ((const uint32_t *)s.h_head)[k];
+        if (k < stats) ((uint32_t *)s.stats)[k] = 0;
+    }
     const int block = (int)blockIdx.x * THREADS, i = block + (int)threadIdx.x,
               warp = (int)threadIdx.x / 32, there = i < s.n_mb;
     const int first = there ? motus_slice_first(s.slice_first, i) : 0;

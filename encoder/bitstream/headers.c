@@ -113,40 +113,11 @@ static void write_colour(MotusBits *bits, const MotusColour *colour) {
             motus_bits_ue(bits, (uint32_t)colour->chroma_location);
 }
 
-static void write_bitstream_restriction(MotusBits *bits, const MotusSequenceSettings *settings) {
-    put_flag(bits, 1);       // bitstream_restriction_flag
-    put_flag(bits, 1);       // motion_vectors_over_pic_boundaries_flag
-    motus_bits_ue(bits, 0);  // max_bytes_per_pic_denom: no limit
-    motus_bits_ue(bits, 0);  // max_bits_per_mb_denom: no limit
-    motus_bits_ue(bits, 13); // log2_max_mv_length_horizontal: 2048 luma samples in quarters
-    // log2_max_mv_length_vertical
-    motus_bits_ue(bits, (uint32_t)motus_bit_length((uint32_t)settings->level->max_mv_y) + 1);
-    motus_bits_ue(bits, (uint32_t)settings->reorder);  // max_num_reorder_frames
-    motus_bits_ue(bits, (uint32_t)settings->max_refs); // max_dec_frame_buffering
-}
-
 #define DELAY_BITS 24 // of every delay: 186 s in 1/90000 s, 97 hours in ticks of 24 pictures/s
 
 int64_t motus_hrd_value(int64_t value, int unit, int *scale) {
     for (*scale = 0; *scale < 15 && value >> (unit + *scale) > 65535;) ++*scale;
     return value >> (unit + *scale) << (unit + *scale);
-}
-
-// Writes hrd_parameters() with one schedule (E.1.2).
-static void write_hrd(MotusBits *bits, const MotusSequenceSettings *settings) {
-    int rate_scale, size_scale;
-    const int64_t rate = motus_hrd_value(settings->hrd_rate, 6, &rate_scale),
-                  size = motus_hrd_value(settings->hrd_size, 4, &size_scale);
-    motus_bits_ue(bits, 0); // cpb_cnt_minus1
-    motus_bits_put(bits, 4, (uint32_t)rate_scale);
-    motus_bits_put(bits, 4, (uint32_t)size_scale);
-    motus_bits_ue(bits, (uint32_t)(rate >> (6 + rate_scale)) - 1);
-    motus_bits_ue(bits, (uint32_t)(size >> (4 + size_scale)) - 1);
-    put_flag(bits, settings->hrd == MOTUS_HRD_CBR);
-    motus_bits_put(bits, 5, DELAY_BITS - 1); // initial_cpb_removal_delay_length_minus1
-    motus_bits_put(bits, 5, DELAY_BITS - 1); // cpb_removal_delay_length_minus1
-    motus_bits_put(bits, 5, DELAY_BITS - 1); // dpb_output_delay_length_minus1
-    motus_bits_put(bits, 5, 0);              // time_offset_length
 }
 
 static void write_vui(MotusBits *bits, const MotusSequenceSettings *settings) {
@@ -158,23 +129,33 @@ static void write_vui(MotusBits *bits, const MotusSequenceSettings *settings) {
     motus_bits_put(bits, 32, 2 * (uint32_t)settings->fps.num); // time_scale counts fields
     put_flag(bits, 1);                                         // fixed_frame_rate_flag
     put_flag(bits, settings->hrd != MOTUS_HRD_NONE);           // nal_hrd_parameters_present_flag
-    if (settings->hrd) write_hrd(bits, settings);
+    if (settings->hrd) { // hrd_parameters() with one schedule (E.1.2)
+        int rate_scale, size_scale;
+        const int64_t rate = motus_hrd_value(settings->hrd_rate, 6, &rate_scale),
+                      size = motus_hrd_value(settings->hrd_size, 4, &size_scale);
+        motus_bits_ue(bits, 0); // cpb_cnt_minus1
+        motus_bits_put(bits, 4, (uint32_t)rate_scale);
+        motus_bits_put(bits, 4, (uint32_t)size_scale);
+        motus_bits_ue(bits, (uint32_t)(rate >> (6 + rate_scale)) - 1);
+        motus_bits_ue(bits, (uint32_t)(size >> (4 + size_scale)) - 1);
+        put_flag(bits, settings->hrd == MOTUS_HRD_CBR);
+        motus_bits_put(bits, 5, DELAY_BITS - 1); // initial_cpb_removal_delay_length_minus1
+        motus_bits_put(bits, 5, DELAY_BITS - 1); // cpb_removal_delay_length_minus1
+        motus_bits_put(bits, 5, DELAY_BITS - 1); // dpb_output_delay_length_minus1
+        motus_bits_put(bits, 5, 0);              // time_offset_length
+    }
     put_flag(bits, 0);                    // vcl_hrd_parameters_present_flag
     if (settings->hrd) put_flag(bits, 0); // low_delay_hrd_flag
     put_flag(bits, 0);                    // pic_struct_present_flag
-    write_bitstream_restriction(bits, settings);
-}
-
-static void write_cropping(MotusBits *bits, const MotusSequenceSettings *settings) {
-    // CropUnitX = CropUnitY = 2 for frames of 4:2:0.
-    int right = (motus_mbs(settings->width) * 16 - settings->width) / 2,
-        bottom = (motus_mbs(settings->height) * 16 - settings->height) / 2;
-    put_flag(bits, right || bottom); // frame_cropping_flag
-    if (!right && !bottom) return;
-    motus_bits_ue(bits, 0);
-    motus_bits_ue(bits, (uint32_t)right);
-    motus_bits_ue(bits, 0);
-    motus_bits_ue(bits, (uint32_t)bottom);
+    put_flag(bits, 1);                    // bitstream_restriction_flag
+    put_flag(bits, 1);                    // motion_vectors_over_pic_boundaries_flag
+    motus_bits_ue(bits, 0);               // max_bytes_per_pic_denom: no limit
+    motus_bits_ue(bits, 0);               // max_bits_per_mb_denom: no limit
+    motus_bits_ue(bits, 13); // log2_max_mv_length_horizontal: 2048 luma samples in quarters
+    // log2_max_mv_length_vertical
+    motus_bits_ue(bits, (uint32_t)motus_bit_length((uint32_t)settings->level->max_mv_y) + 1);
+    motus_bits_ue(bits, (uint32_t)settings->reorder);  // max_num_reorder_frames
+    motus_bits_ue(bits, (uint32_t)settings->max_refs); // max_dec_frame_buffering
 }
 
 // Constraint flags, in their byte of the SPS.
@@ -214,7 +195,16 @@ void motus_write_sps(MotusBits *bits, const MotusSequenceSettings *settings) {
     motus_bits_ue(bits, (uint32_t)motus_mbs(settings->height) - 1);
     put_flag(bits, 1); // frame_mbs_only_flag
     put_flag(bits, 1); // direct_8x8_inference_flag
-    write_cropping(bits, settings);
+    // CropUnitX = CropUnitY = 2 for frames of 4:2:0.
+    const int right = (motus_mbs(settings->width) * 16 - settings->width) / 2,
+              bottom = (motus_mbs(settings->height) * 16 - settings->height) / 2;
+    put_flag(bits, right || bottom); // frame_cropping_flag
+    if (right || bottom) {
+        motus_bits_ue(bits, 0);
+        motus_bits_ue(bits, (uint32_t)right);
+        motus_bits_ue(bits, 0);
+        motus_bits_ue(bits, (uint32_t)bottom);
+    }
     put_flag(bits, 1); // vui_parameters_present_flag
     write_vui(bits, settings);
     motus_bits_trailing(bits);
@@ -302,17 +292,6 @@ void motus_write_recovery_point(MotusBits *bits, int frames) {
 
 // ---- Slice header (7.3.3) -----------------------------------------------------------------------
 
-// Writes the numbers of active references, one in list 1.
-static void write_active_refs(MotusBits *bits, const MotusSequenceSettings *settings,
-                              const MotusSliceSettings *slice) {
-    const int is_b = slice->slice_type == MOTUS_SLICE_B, refs = motus_max(slice->refs, 1),
-              is_other = refs != motus_max(settings->active_refs, 1);
-    put_flag(bits, is_other); // num_ref_idx_active_override_flag
-    if (!is_other) return;
-    motus_bits_ue(bits, (uint32_t)refs - 1);
-    if (is_b) motus_bits_ue(bits, 0);
-}
-
 // Writes ref_pic_list_modification() of a list (7.3.3.1): a command for its first picture, and one
 // for each copy, which is MaxPicNum before it. The default first picture of a P picture, which a
 // copy has to name, is the reference before it.
@@ -373,12 +352,15 @@ void motus_write_slice_header(MotusBits *bits, const MotusSequenceSettings *sett
                        (uint32_t)slice->poc & ((1u << LOG2_MAX_POC_LSB) - 1));
     if (is_b) put_flag(bits, slice->direct_spatial); // direct_spatial_mv_pred_flag
     if (slice->slice_type) {
-        write_active_refs(bits, settings, slice);
+        const int refs = motus_max(slice->refs, 1),
+                  is_other = refs != motus_max(settings->active_refs, 1);
+        put_flag(bits, is_other); // num_ref_idx_active_override_flag
+        if (is_other) motus_bits_ue(bits, (uint32_t)refs - 1);
+        if (is_other && is_b) motus_bits_ue(bits, 0); // one reference in list 1
         for (int list = 0; list < 1 + is_b; list++)
             write_list(bits, slice->list_command[list], list ? 0 : slice->copies,
                        1u << settings->log2_max_frame_num);
-        if (settings->weighted_pred && !is_b)
-            write_weights(bits, slice->weights, motus_max(slice->refs, 1));
+        if (settings->weighted_pred && !is_b) write_weights(bits, slice->weights, refs);
     }
     if (slice->is_reference) write_marking(bits, slice);
     if (slice->cabac && slice->slice_type) motus_bits_ue(bits, (uint32_t)slice->cabac_init_idc);

@@ -52,14 +52,6 @@ size_t place(Job *job, uint8_t *work, uint32_t capacity) {
 
 // ---- Bit positions ------------------------------------------------------------------------------
 
-// Returns the bytes of the RBSP with its trailing bits, 0 if the NAL unit exceeds the capacity.
-__device__ uint32_t rbsp_bytes(const Job &job) {
-    const uint32_t bits = span_end(job.span[job.n_mb], job.slice.head->header_bits),
-                   bytes = motus_align8(bits) / 8;
-    const uint32_t begin = nal_begin(job.slice.before, job.slice.capacity);
-    return begin + bytes + MOTUS_NAL_START <= job.slice.capacity ? bytes : 0;
-}
-
 // Returns the first bit of MB i; i = n_mb: of the slice's end.
 __device__ uint32_t first_bit(const Job &job, int i) {
     uint32_t header = job.slice.head->header_bits;
@@ -221,21 +213,14 @@ template <bool B> __device__ void write_mb(const Job &job, int i) {
     motus_bits_finish(&bits);
 }
 
-__device__ void write_header(const Job &job) {
-    const MotusSliceHead *head = job.slice.head;
-    MotusBits bits;
-    motus_bits_init_at(&bits, job.rbsp, 0);
-    for (uint32_t at = 0; at < head->header_bits; at += 8) {
-        int n = (int)min(8u, head->header_bits - at);
-        motus_bits_put(&bits, n, (uint32_t)head->header[at / 8] >> (8 - n));
-    }
-    motus_bits_finish(&bits);
-}
-
 template <bool B> __global__ void __launch_bounds__(32 * WARPS) write_kernel(Job job) {
     const int i = (int)(blockIdx.x * WARPS + threadIdx.x / 32);
     motus_begin_early();
-    const uint32_t bytes = rbsp_bytes(job);
+    // Bytes of the RBSP with its trailing bits, 0 if the NAL unit exceeds the capacity.
+    const MotusSliceHead *head = job.slice.head;
+    const uint32_t all = motus_align8(span_end(job.span[job.n_mb], head->header_bits)) / 8,
+                   begin = nal_begin(job.slice.before, job.slice.capacity),
+                   bytes = begin + all + MOTUS_NAL_START <= job.slice.capacity ? all : 0;
     if (i == 0 && motus_lane() == 0) *job.bytes = bytes;
     if (i > job.n_mb || !bytes) return;
     if (i < job.n_mb) {
@@ -243,9 +228,16 @@ template <bool B> __global__ void __launch_bounds__(32 * WARPS) write_kernel(Job
         return;
     }
     const uint32_t run = skip_run(job, i);
-    if (motus_lane() == 0) write_header(job);
-    if (motus_lane() != 1) return;
     MotusBits bits;
+    if (motus_lane() == 0) {
+        motus_bits_init_at(&bits, job.rbsp, 0);
+        for (uint32_t at = 0; at < head->header_bits; at += 8) {
+            int n = (int)min(8u, head->header_bits - at);
+            motus_bits_put(&bits, n, (uint32_t)head->header[at / 8] >> (8 - n));
+        }
+        motus_bits_finish(&bits);
+    }
+    if (motus_lane() != 1) return;
     motus_bits_init_at(&bits, job.rbsp, first_bit(job, i));
     put_end(&bits, run);
     motus_bits_finish(&bits);

@@ -141,35 +141,6 @@ MOTUS_HD void motus_mb_finalize_qp(MotusMb *mb, int qp_before) {
     if (!motus_mb_has_qp_delta(mb)) mb->qp = (uint8_t)(mb->type == MOTUS_MB_I_PCM ? 0 : qp_before);
 }
 
-// Sets what CABAC needs of a finalized MB, besides mvd. qp_delta: mb_qp_delta if it has one.
-MOTUS_HD void motus_mb_context_residual(MotusMbContext *context, const MotusMb *mb,
-                                        const MotusMbCoef *coef, int qp_delta) {
-    context->qp_delta = (int16_t)(motus_mb_has_qp_delta(mb) ? qp_delta : 0);
-    int luma = 0, cb = 0, cr = 0;
-    for (int i = 0; i < 16 && mb->type == MOTUS_MB_I_16x16; i++) luma |= coef->luma_dc[i];
-    for (int i = 0; i < 4 && mb->cbp >> 4; i++)
-        cb |= coef->chroma_dc[0][i], cr |= coef->chroma_dc[1][i];
-    context->dc =
-        (uint8_t)(mb->type == MOTUS_MB_I_PCM ? 7 : (luma != 0) | (cb != 0) << 1 | (cr != 0) << 2);
-}
-
-// Sets what CABAC needs of a finalized MB of an I or P slice.
-MOTUS_HD void motus_mb_context_set(MotusMbContext *context, const MotusMb *mb,
-                                   const MotusMbCoef *coef, const MotusNeighbours *neighbours,
-                                   int qp_delta) {
-    const MotusMv none = {0, 0};
-    MotusPartition parts[16];
-    MotusMv mvd[16];
-    for (int blk = 0; blk < 16; blk++) context->mvd[blk] = none;
-    const int n = mb->type == MOTUS_MB_P_SKIP ? 0 : motus_mb_partitions(mb, parts);
-    if (n) motus_mb_mvd(mb, neighbours, mvd);
-    for (int i = 0; i < n; i++)
-        for (int y = parts[i].y; y < parts[i].y + parts[i].height; y++)
-            for (int x = parts[i].x; x < parts[i].x + parts[i].width; x++)
-                context->mvd[4 * y + x] = mvd[i];
-    motus_mb_context_residual(context, mb, coef, qp_delta);
-}
-
 // ---- B slices -----------------------------------------------------------------------------------
 
 enum { MOTUS_B_8x8_CODE = 22, MOTUS_B_INTRA_CODE = 23 }; // of mb_type
@@ -233,16 +204,33 @@ MOTUS_HD MotusMv motus_b_context_mvd(const MotusMb *mb, const MotusNeighbours *n
     return motus_b_mvd(mb, neighbours, q, list);
 }
 
-// Sets what CABAC needs of a finalized MB of a B slice. qp_delta: mb_qp_delta if it has one.
-MOTUS_HD void motus_b_context_set(MotusMbContext *context, const MotusMb *mb,
-                                  const MotusMbCoef *coef, const MotusNeighbours *neighbours,
-                                  int qp_delta) {
-    for (int i = 0; i < 8; i++) {
+// Sets what CABAC needs of a finalized MB. qp_delta: mb_qp_delta if it has one.
+MOTUS_HD void motus_mb_context_set(MotusMbContext *context, const MotusMb *mb,
+                                   const MotusMbCoef *coef, const MotusNeighbours *neighbours,
+                                   int slice_type, int qp_delta) {
+    const int is_b = slice_type == MOTUS_SLICE_B;
+    const MotusMv none = {0, 0};
+    MotusPartition parts[16];
+    MotusMv mvd[16];
+    for (int i = 0; i < 8 && is_b; i++) {
         const int list = i >> 2, q = i & 3, first = motus_b_first(mb, q);
         context->mvd_b[list][q] =
             first < q ? context->mvd_b[list][first] : motus_b_context_mvd(mb, neighbours, q, list);
     }
-    motus_mb_context_residual(context, mb, coef, qp_delta);
+    for (int blk = 0; blk < 16 && !is_b; blk++) context->mvd[blk] = none;
+    const int n = is_b || mb->type == MOTUS_MB_P_SKIP ? 0 : motus_mb_partitions(mb, parts);
+    if (n) motus_mb_mvd(mb, neighbours, mvd);
+    for (int i = 0; i < n; i++)
+        for (int y = parts[i].y; y < parts[i].y + parts[i].height; y++)
+            for (int x = parts[i].x; x < parts[i].x + parts[i].width; x++)
+                context->mvd[4 * y + x] = mvd[i];
+    context->qp_delta = (int16_t)(motus_mb_has_qp_delta(mb) ? qp_delta : 0);
+    int luma = 0, cb = 0, cr = 0;
+    for (int i = 0; i < 16 && mb->type == MOTUS_MB_I_16x16; i++) luma |= coef->luma_dc[i];
+    for (int i = 0; i < 4 && mb->cbp >> 4; i++)
+        cb |= coef->chroma_dc[0][i], cr |= coef->chroma_dc[1][i];
+    context->dc =
+        (uint8_t)(mb->type == MOTUS_MB_I_PCM ? 7 : (luma != 0) | (cb != 0) << 1 | (cr != 0) << 2);
 }
 
 // ---- Units --------------------------------------------------------------------------------------

@@ -376,8 +376,8 @@ MOTUS_HD void motus_put_bins(MotusSymbols *s, int context, int n, uint32_t bins)
     while (n-- > 0) motus_put_bin(s, context, bins >> n & 1);
 }
 
-// Puts mb_type (table 9-37), without what follows an intra MB's prefix.
-MOTUS_HD void motus_put_b_type(MotusSymbols *s, const MotusMbSyntax *m) {
+// Puts mb_type (table 9-37), without what follows an intra MB's prefix, and sub_mb_type.
+MOTUS_HD void motus_put_b_types(MotusSymbols *s, const MotusMbSyntax *m) {
     const MotusMb *mb = m->mb, *a = m->neighbours.a, *b = m->neighbours.b;
     const int coded = (a && !motus_is_direct(a)) + (b && !motus_is_direct(b)),
               rest = MOTUS_CTX_B_TYPE + 5;
@@ -399,19 +399,13 @@ MOTUS_HD void motus_put_b_type(MotusSymbols *s, const MotusMbSyntax *m) {
     motus_put_bin(s, MOTUS_CTX_B_TYPE + 4, four >> 3);
     motus_put_bins(s, rest, 3, four & 7);
     if (code >= 12 && code < MOTUS_B_8x8_CODE) motus_put_bin(s, rest, code & 1);
-}
-
-// Puts mb_type and sub_mb_type of an inter MB.
-MOTUS_HD void motus_put_b_types(MotusSymbols *s, const MotusMbSyntax *m) {
-    motus_put_b_type(s, m);
-    for (int q = 0; q < 4 && m->mb->type == MOTUS_MB_P_8x8; q++) {
-        const uint32_t code = motus_b_sub_type_code(m->mb, q); // larger ones are below 8x8
-        motus_put_bin(s, MOTUS_CTX_B_SUB_TYPE, code != 0);
-        if (!code) continue;
-        motus_put_bin(s, MOTUS_CTX_B_SUB_TYPE + 1, code > 2);
-        if (code > 2) motus_put_bin(s, MOTUS_CTX_B_SUB_TYPE + 2, 0);
-        motus_put_bins(s, MOTUS_CTX_B_SUB_TYPE + 3, code > 2 ? 2 : 1,
-                       code > 2 ? code - 3 : code - 1);
+    for (int q = 0; q < 4 && mb->type == MOTUS_MB_P_8x8; q++) {
+        const uint32_t sub = motus_b_sub_type_code(mb, q); // larger ones are below 8x8
+        motus_put_bin(s, MOTUS_CTX_B_SUB_TYPE, sub != 0);
+        if (!sub) continue;
+        motus_put_bin(s, MOTUS_CTX_B_SUB_TYPE + 1, sub > 2);
+        if (sub > 2) motus_put_bin(s, MOTUS_CTX_B_SUB_TYPE + 2, 0);
+        motus_put_bins(s, MOTUS_CTX_B_SUB_TYPE + 3, sub > 2 ? 2 : 1, sub > 2 ? sub - 3 : sub - 1);
     }
 }
 

@@ -113,7 +113,8 @@ __device__ void set_rest_of_context(const Job &job, int i, int blk, int levels) 
                                 : (luma != 0) | ((chroma & 15) != 0) << 1 | (chroma > 15) << 2);
 }
 
-// Equals motus_mb_context_set, of the block's MBs from `first` on, a thread per 4x4 block.
+// Equals motus_mb_context_set in P slices, of the block's MBs from `first` on, a thread per 4x4
+// block.
 __device__ void set_p_contexts(const Job &job, int first, ContextRoom &room) {
     const int slot = (int)threadIdx.x, i = first + slot / 16, blk = slot % 16;
     if (slot == 0) room.n = 0;
@@ -137,7 +138,7 @@ __device__ void set_p_contexts(const Job &job, int first, ContextRoom &room) {
         job.in.context[i].mvd[blk] = begin < 0 ? MotusMv{0, 0} : room.mvd[slot - blk + begin];
 }
 
-// Equals motus_b_context_set. blk: of the lane.
+// Equals motus_mb_context_set. blk: of the lane.
 __device__ void set_b_context(const Job &job, int i, int blk) {
     set_rest_of_context(job, i, blk, dc_levels(job, i, blk));
     if (i >= job.n_mb || blk >= 8) return;

@@ -21,23 +21,6 @@ static inline void get_motion(const Pass *pass, int k, int i, MotusMbMotion *mot
     }
 }
 
-// Refines a P MB's blocks `wanted` in a reference.
-static inline void refine_p_blocks(const Pass *pass, int i, int ref, uint64_t wanted,
-                                   MotusMbMotion *motion) {
-    const MotusPictureState *pic = pass->pic;
-    const MotusPictureJob *p = pass->job;
-    const int x = i % pic->mbs.mb_width, y = i / pic->mbs.mb_width;
-    const MotusMbSource src = motus_mb_source(pic->mbs.src, x, y);
-    const MotusMbJob job = {.cur = src.plane[0],
-                            .cur_stride = src.stride[0],
-                            .ref = p->luma[ref],
-                            .x = 16 * x,
-                            .y = 16 * y,
-                            .predictor = p->motion[ref].centre[i],
-                            .lambda_q8 = pass->lambda_q8};
-    motus_refine_blocks(&job, p->subpel, pass->refine, motus_whole_mvs(motion->mv, wanted), motion);
-}
-
 // Measures and adds the MVs of a P MB's blocks in a reference that are not listed yet, while
 // there are free entries.
 static inline void add_p_candidates(const Pass *pass, int i, int ref, uint64_t blocks,
@@ -56,7 +39,7 @@ static inline void add_p_candidates(const Pass *pass, int i, int ref, uint64_t b
         motus_satd_mb(found->satd[found->n], src.plane[0], src.stride[0], &pass->job->ref[ref],
                       16 * x, 16 * y, mv);
         for (int blk = 0; max_y < MOTUS_MAX_MV_Y && blk < 16; blk++)
-            if (motus_refresh_row_mv_y(max_y, blk >> 2, mv.y) != mv.y)
+            if (motus_refresh_mv_y(max_y, blk >> 2, mv.y) != mv.y)
                 found->satd[found->n][blk] = MOTUS_REFRESH_SATD;
         found->ref[found->n] = (uint8_t)ref;
         found->mv[found->n++] = mv;
@@ -67,6 +50,8 @@ static inline void add_p_candidates(const Pass *pass, int i, int ref, uint64_t b
 // whole-sample costs with ref_idx are within the gate of the least ones.
 static inline void find_p_candidates(const Pass *pass, int i, MotusCandidates *found) {
     const MotusPictureJob *p = pass->job;
+    const int x = i % pass->pic->mbs.mb_width, y = i / pass->pic->mbs.mb_width;
+    const MotusMbSource src = motus_mb_source(pass->pic->mbs.src, x, y);
     MotusMbMotion motion[MOTUS_MAX_REFERENCES];
     uint32_t ref_cost[MOTUS_MAX_REFERENCES], least[MOTUS_BLOCKS];
     found->n = 0;
@@ -89,7 +74,15 @@ static inline void find_p_candidates(const Pass *pass, int i, MotusCandidates *f
                                    pass->job->effort.type_gate))
                 wanted[ref] |= 1ull << b;
         }
-        refine_p_blocks(pass, i, ref, wanted[ref], &motion[ref]);
+        const MotusMbJob job = {.cur = src.plane[0],
+                                .cur_stride = src.stride[0],
+                                .ref = p->luma[ref],
+                                .x = 16 * x,
+                                .y = 16 * y,
+                                .predictor = p->motion[ref].centre[i],
+                                .lambda_q8 = pass->lambda_q8};
+        motus_refine_blocks(&job, p->subpel, pass->refine,
+                            motus_whole_mvs(motion[ref].mv, wanted[ref]), &motion[ref]);
     }
     for (int ref = 0; ref < p->refs; ref++)
         add_p_candidates(pass, i, ref, wanted[ref] & MOTUS_LARGE_BLOCKS, &motion[ref], found);

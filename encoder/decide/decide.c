@@ -5,7 +5,7 @@
 #include "common/threads.h"
 #include "encoder/analyse/b.h"
 #include "encoder/analyse/inter.h"
-#include "encoder/analyse/transform8_cpu.h"
+#include "encoder/analyse/trial_cpu.h"
 #include "encoder/decide/candidates_cpu.h"
 
 // ---- Intra --------------------------------------------------------------------------------------
@@ -40,12 +40,6 @@ static int run_wave_of_i(Pass *pass) {
     if (pass->typed) choose_types_of(pass);
     motus_wavefront(pic->mbs.mb_width, pic->mbs.mb_height, pic->mbs.threads, &wave);
     return !pass->wants_pcm;
-}
-
-static void code_i_picture(Pass *pass) {
-    if (run_wave_of_i(pass)) return;
-    pass->typed = pass->wants_pcm = 0;
-    run_wave_of_i(pass);
 }
 
 static int waits_for_intra(void *context, int x, int y) {
@@ -157,39 +151,6 @@ static void keep_inter(const Pass *pass, const MotusTrial *best, int i) {
     pic->mb_inter[i] = best->mb;
 }
 
-// Decides a P MB. Without candidates it is searched here, unless P_Skip is taken at once.
-static void decide_p_mb(const Pass *pass, const MotusInterMb *in, int i) {
-    const MotusEffort *effort = &pass->job->effort;
-    MotusPictureState *pic = pass->pic;
-    MotusDecideScratch scratch;
-    MotusCandidates *found = &pic->candidates[i].p;
-    const MotusTrial *best = &scratch.trial[0];
-    pic->satd[i] = 0;
-    if (!MOTUS_ISA(motus_inter).skip(in, effort, &pass->levels, &scratch)) {
-        if (!has_first_guess(pass, in->x, in->y)) find_p_candidates(pass, i, found);
-        best =
-            MOTUS_ISA(motus_inter).types(in, found, effort, &pass->levels, &scratch, &pic->satd[i]);
-    }
-    keep_inter(pass, best, i);
-}
-
-// Decides a B MB. Without candidates it is searched here, unless B_Skip is taken at once.
-static void decide_b_mb(const Pass *pass, const MotusInterMb *in, int i) {
-    const MotusEffort *effort = &pass->job->effort;
-    MotusPictureState *pic = pass->pic;
-    MotusBDecideScratch scratch;
-    MotusBCandidates *found = pic->candidates[i].b;
-    const MotusTrial *best = &scratch.trial[0];
-    pic->satd[i] = 0;
-    if (!MOTUS_ISA(motus_b).skip(in, &pass->job->direct, i, effort, &pass->levels, pass->refine,
-                                 &scratch)) {
-        if (!has_first_guess(pass, in->x, in->y)) find_b_candidates(pass, i, found);
-        best = MOTUS_ISA(motus_b).types(in, found, effort, &pass->levels, pass->refine, &scratch,
-                                        &pic->satd[i]);
-    }
-    keep_inter(pass, best, i);
-}
-
 // Makes neighbours see B MB i as skipped if it certainly will be. Returns 0 otherwise.
 static int guess_b_skip(const Pass *pass, int i) {
     const MotusPictureJob *job = pass->job;
@@ -217,35 +178,46 @@ static void refine_mvs(const Pass *pass, const MotusInterMb *in, int i, int now)
     note_decision(pass, i, now);
 }
 
+// Decides MB (x, y) in pass `now`, if its neighbours have changed. Without candidates it is
+// searched here, unless P_Skip or B_Skip is taken at once.
 static void visit_inter(const Pass *pass, int x, int y, int now) {
     MotusPictureState *pic = pass->pic;
+    const MotusPictureJob *job = pass->job;
+    const MotusEffort *effort = &job->effort;
     const int i = y * pic->mbs.mb_width + x, first = motus_slice_first(pic->mbs.slice_first, i);
     if (is_refreshed(pic, i)) return;
     if (!motus_neighbours_changed(pic->changed_at, pic->seen_at, i, x, pic->mbs.mb_width, first))
         return;
     MotusInterMb in = inter_mb(pass, i);
+    MotusMbCandidates *found = &pic->candidates[i];
+    union {
+        MotusDecideScratch p;
+        MotusBDecideScratch b;
+    } scratch;
+    const MotusTrial *best;
+    const int is_searched = has_first_guess(pass, x, y);
     in.neighbours = motus_neighbours(pic->mbs.mb, pic->mbs.mb_width, x, y, first);
-    if (in.lists == 2)
-        decide_b_mb(pass, &in, i);
-    else
-        decide_p_mb(pass, &in, i);
+    pic->satd[i] = 0;
+    if (in.lists == 2) {
+        best = &scratch.b.trial[0];
+        if (!MOTUS_ISA(motus_b).skip(&in, &job->direct, i, effort, &pass->levels, pass->refine,
+                                     &scratch.b)) {
+            if (!is_searched) find_b_candidates(pass, i, found->b);
+            best = MOTUS_ISA(motus_b).types(&in, found->b, effort, &pass->levels, pass->refine,
+                                            &scratch.b, &pic->satd[i]);
+        }
+    } else {
+        best = &scratch.p.trial[0];
+        if (!MOTUS_ISA(motus_inter).skip(&in, effort, &pass->levels, &scratch.p)) {
+            if (!is_searched) find_p_candidates(pass, i, &found->p);
+            best = MOTUS_ISA(motus_inter)
+                       .types(&in, &found->p, effort, &pass->levels, &scratch.p, &pic->satd[i]);
+        }
+    }
+    keep_inter(pass, best, i);
     pic->seen_at[i] = (uint16_t)now;
     note_decision(pass, i, now);
     refine_mvs(pass, &in, i, now);
-}
-
-// Runs a round on one thread, from the last band of `phases` diagonals to the first. A band reads
-// of the next one only what was there before the round, as it does in phases, but its MBs stay in
-// the cache. now: the last pass before the round.
-static void run_round_in_bands(const Pass *pass, int now) {
-    const int phases = pass->job->effort.phases, width = pass->pic->mbs.mb_width,
-              height = pass->pic->mbs.mb_height;
-    for (int band = (width - 1 + 2 * (height - 1)) / phases; band >= 0; band--)
-        for (int y = 0; y < height; y++) {
-            const int first = band * phases - 2 * y, end = motus_min(first + phases, width);
-            for (int x = motus_max(first, 0); x < end; x++)
-                visit_inter(pass, x, y, now + 1 + x - first);
-        }
 }
 
 #define PIECES 4 // of a row: the 68 rows of 1080p do not divide evenly among 16 threads
@@ -256,16 +228,24 @@ static void run_round_in_bands(const Pass *pass, int now) {
 // MBs see their neighbours' newest decisions. `now` numbers a picture's passes, from 1.
 static void run_round(const Pass *pass, int *now) {
     const MotusPictureState *pic = pass->pic;
-    const int phases = pass->job->effort.phases, width = pic->mbs.mb_width;
+    const int phases = pass->job->effort.phases, width = pic->mbs.mb_width,
+              height = pic->mbs.mb_height;
     if (pic->mbs.threads == 1) {
-        run_round_in_bands(pass, *now);
+        // From the last band of `phases` diagonals to the first. A band reads of the next one only
+        // what was there before the round, as it does in phases, but its MBs stay in the cache.
+        for (int band = (width - 1 + 2 * (height - 1)) / phases; band >= 0; band--)
+            for (int y = 0; y < height; y++) {
+                const int first = band * phases - 2 * y, end = motus_min(first + phases, width);
+                for (int x = motus_max(first, 0); x < end; x++)
+                    visit_inter(pass, x, y, *now + 1 + x - first);
+            }
         *now += phases;
         return;
     }
     for (int k = 0; k < phases; k++) {
         ++*now;
 #pragma omp parallel for num_threads(pic->mbs.threads) schedule(dynamic, 1)
-        for (int i = 0; i < PIECES * pic->mbs.mb_height; i++) {
+        for (int i = 0; i < PIECES * height; i++) {
             const int y = i / PIECES, piece = i % PIECES, first = width * piece / PIECES,
                       end = width * (piece + 1) / PIECES,
                       skip = (k - first - 2 * y) % phases; // to the first MB of the phase
@@ -335,14 +315,14 @@ static void decide(MotusPictureState *pic, const MotusPictureJob *job) {
 static void code_intra_mbs(MotusPictureState *pic, const MotusPictureJob *job) {
     Pass pass = begin_pass(pic, job);
     const MotusWave wave = {visit_decided_intra, waits_for_intra, &pass, pic->row_order};
-    if (job->type == MOTUS_SLICE_I) {
-        code_i_picture(&pass);
-        return;
+    for (;;) {
+        if (job->type == MOTUS_SLICE_I)
+            run_wave_of_i(&pass);
+        else
+            motus_wavefront(pic->mbs.mb_width, pic->mbs.mb_height, pic->mbs.threads, &wave);
+        if (!pass.wants_pcm) return;
+        pass.typed = pass.wants_pcm = 0; // all are searched again
     }
-    motus_wavefront(pic->mbs.mb_width, pic->mbs.mb_height, pic->mbs.threads, &wave);
-    if (!pass.wants_pcm) return;
-    pass.typed = 0;
-    motus_wavefront(pic->mbs.mb_width, pic->mbs.mb_height, pic->mbs.threads, &wave);
 }
 
 static void code_mb(MotusPictureState *pic, const MotusPictureJob *job, int i, int qp) {

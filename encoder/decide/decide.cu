@@ -128,7 +128,7 @@ __global__ void __launch_bounds__(32 * WARPS)
     for (int v = lane >> 4; v - (lane >> 4) < n; v += 2) { // two MVs at a time, a lane a 4x4 block
         const int ref = KIND == P_MANY ? (int)motus_lanes_shuffle((uint32_t)listed.ref, v) : 0;
         const MotusMv its = motus_mv_of_word(motus_lanes_shuffle(mv, v));
-        const int allowed = motus_refresh_row_mv_y(in.max_mv_y, lane >> 2 & 3, its.y) == its.y;
+        const int allowed = motus_refresh_mv_y(in.max_mv_y, lane >> 2 & 3, its.y) == its.y;
         const uint32_t satd = motus_team_satd(&in, ref, its);
         if (v < n) found->satd[v][lane & 15] = (uint16_t)(allowed ? satd : MOTUS_REFRESH_SATD);
     }
@@ -239,13 +239,10 @@ __global__ void __launch_bounds__(32 * WARPS)
     if (lane < 8) reinterpret_cast<uint4 *>(&w.handed[i])[lane] = make_uint4(0, 0, 0, 0);
 }
 
-template <int TEAM, bool SHARES, int RESIDENT, Kind KIND>
-cudaError_t launch_team(const Pass &pass, const InterOf<KIND> &inter, const Turn &turn,
-                        cudaStream_t stream) {
-    return motus_launch(turn.early, blocks_of_phase(pass), 32 * TEAM, 0, stream,
-                        pass.pic.costs ? decide_kernel<TEAM, SHARES, RESIDENT, true, false, KIND>
-                                       : decide_kernel<TEAM, SHARES, RESIDENT, false, false, KIND>,
-                        pass, inter, turn);
+// Returns the kernel whose trials have one transform.
+template <int TEAM, bool SHARES, int RESIDENT, Kind KIND> auto team_kernel(bool cabac) {
+    return cabac ? decide_kernel<TEAM, SHARES, RESIDENT, true, false, KIND>
+                 : decide_kernel<TEAM, SHARES, RESIDENT, false, false, KIND>;
 }
 
 // Chooses the kernel of a pass. Four warps a team if several types may be evaluated; else two would
@@ -255,18 +252,23 @@ template <Kind KIND>
 cudaError_t launch_pass(const Pass &pass, const InterOf<KIND> &inter, int round, int phase, int now,
                         cudaStream_t stream) {
     const Turn turn = {phase, now, round == 0, round == 0 && pass.pic.early};
-    if (has_both_transforms(pass))
-        return motus_launch(turn.early, blocks_of_phase(pass), 32 * 4, 0, stream,
-                            pass.effort.transforms == 1
-                                ? decide_kernel<4, false, SM_WARPS_FEW, true, true, KIND>
-                                : decide_kernel<4, false, BOTH_WARPS<KIND>, true, true, KIND>,
-                            pass, inter, turn);
-    if (pass.pic.early && pass.effort.levels == MOTUS_LEVELS_LOWERED)
-        return launch_team<4, true, SM_WARPS_FEW, KIND>(pass, inter, turn, stream);
-    if (pass.pic.early) return launch_team<4, true, SM_WARPS, KIND>(pass, inter, turn, stream);
-    return pass.effort.trial_gate > 16
-               ? launch_team<4, false, SM_WARPS, KIND>(pass, inter, turn, stream)
-               : launch_team<2, false, SM_WARPS, KIND>(pass, inter, turn, stream);
+    const bool cabac = pass.pic.costs != nullptr;
+    int team = 4;
+    auto kernel = team_kernel<4, false, SM_WARPS, KIND>(cabac);
+    if (has_both_transforms(pass)) {
+        kernel = pass.effort.transforms == 1
+                     ? decide_kernel<4, false, SM_WARPS_FEW, true, true, KIND>
+                     : decide_kernel<4, false, BOTH_WARPS<KIND>, true, true, KIND>;
+    } else if (pass.pic.early) {
+        kernel = pass.effort.levels == MOTUS_LEVELS_LOWERED
+                     ? team_kernel<4, true, SM_WARPS_FEW, KIND>(cabac)
+                     : team_kernel<4, true, SM_WARPS, KIND>(cabac);
+    } else if (pass.effort.trial_gate <= 16) {
+        kernel = team_kernel<2, false, SM_WARPS, KIND>(cabac);
+        team = 2;
+    }
+    return motus_launch(turn.early, blocks_of_phase(pass), 32 * team, 0, stream, kernel, pass,
+                        inter, turn);
 }
 
 PFields p_fields(const MotusPictureJob *job) {
@@ -277,40 +279,23 @@ PFields p_fields(const MotusPictureJob *job) {
 }
 
 template <Kind KIND>
-cudaError_t decide_p(const Pass &pass, const InterOf<KIND> &inter, const PFields &p,
-                     cudaStream_t stream) {
-    const MotusEffort &effort = pass.effort;
-    int now = 0;
-    cudaError_t status = motus_launch(0, blocks_for(pass.pic.n_mb), 32 * WARPS, 0, stream,
-                                      candidates_kernel<KIND>, pass, inter, p);
-    if (status == cudaSuccess)
-        status = motus_stage_ended_cuda(&pass.pic, MOTUS_STAGE_CANDIDATES, stream);
-    for (int round = 0; round < effort.rounds; round++) {
-        const int since = now;
-        for (int k = 0; k < effort.phases && status == cudaSuccess; k++) {
-            status = launch_pass<KIND>(pass, inter, round, k, ++now, stream);
-            if (status == cudaSuccess) status = refine_mvs<KIND>(pass, inter, k, now, stream);
-        }
-        if (pass.pic.transform_8x8 && status == cudaSuccess)
-            status = choose_transforms<KIND>(pass, inter, since, ++now, stream);
-        if (round) continue;
-        if (status == cudaSuccess) status = estimate_intra(pass, stream);
-        if (status != cudaSuccess) return status;
-        status = note_intra(pass, KIND != P_ONE, ++now, stream);
-    }
-    return status == cudaSuccess ? motus_stage_ended_cuda(&pass.pic, MOTUS_STAGE_DECIDE, stream)
+cudaError_t decide_p(const Pass &pass, const MotusPictureJob *job, cudaStream_t stream) {
+    const InterOf<KIND> inter = inter_of<KIND>(job);
+    const cudaError_t status = motus_launch(0, blocks_for(pass.pic.n_mb), 32 * WARPS, 0, stream,
+                                            candidates_kernel<KIND>, pass, inter, p_fields(job));
+    return status == cudaSuccess ? run_rounds<KIND>(pass, inter, launch_pass<KIND>, stream)
                                  : status;
 }
 
-template <int TEAM, bool SHARES, int RESIDENT>
-cudaError_t attributes_of(cudaFuncAttributes *attributes) {
+// Loads the kernels whose trials have one transform.
+template <Kind KIND> cudaError_t load_teams(cudaFuncAttributes *attributes) {
     cudaError_t status = cudaSuccess;
-    for (auto kernel : {decide_kernel<TEAM, SHARES, RESIDENT, false, false, P_ONE>,
-                        decide_kernel<TEAM, SHARES, RESIDENT, true, false, P_ONE>})
-        if (status == cudaSuccess) status = cudaFuncGetAttributes(attributes, kernel);
-    for (auto kernel : {decide_kernel<TEAM, SHARES, RESIDENT, false, false, P_MANY>,
-                        decide_kernel<TEAM, SHARES, RESIDENT, true, false, P_MANY>})
-        if (status == cudaSuccess) status = cudaFuncGetAttributes(attributes, kernel);
+    for (const bool cabac : {false, true})
+        for (const auto kernel : {team_kernel<2, false, SM_WARPS, KIND>(cabac),
+                                  team_kernel<4, false, SM_WARPS, KIND>(cabac),
+                                  team_kernel<4, true, SM_WARPS, KIND>(cabac),
+                                  team_kernel<4, true, SM_WARPS_FEW, KIND>(cabac)})
+            if (status == cudaSuccess) status = cudaFuncGetAttributes(attributes, kernel);
     return status;
 }
 
@@ -336,22 +321,15 @@ extern "C" cudaError_t motus_decide_cuda(const MotusPictureStateCuda *pic,
                                          const MotusPictureJob *job, cudaStream_t stream) {
     const Pass pass = pass_of(pic, job);
     if (job->type == MOTUS_SLICE_B) return decide_b(pass, job, stream);
-    return job->refs == 1 ? decide_p<P_ONE>(pass, few_references(job), p_fields(job), stream)
-                          : decide_p<P_MANY>(pass, many_references(job), p_fields(job), stream);
-}
-
-extern "C" cudaError_t motus_code_intra_cuda(const MotusPictureStateCuda *pic,
-                                             const MotusPictureJob *job, cudaStream_t stream) {
-    return code_intra(pass_of(pic, job), stream);
+    return job->refs == 1 ? decide_p<P_ONE>(pass, job, stream)
+                          : decide_p<P_MANY>(pass, job, stream);
 }
 
 // Kernels built for an older architecture cannot wait for their predecessor on any device.
-extern "C" cudaError_t motus_decide_cuda_prepare(int *early) {
+extern "C" cudaError_t motus_decide_cuda_prepare(int *early, int *block_mbs) {
     cudaFuncAttributes attributes = {};
-    cudaError_t status = attributes_of<2, false, SM_WARPS>(&attributes);
-    if (status == cudaSuccess) status = attributes_of<4, false, SM_WARPS>(&attributes);
-    if (status == cudaSuccess) status = attributes_of<4, true, SM_WARPS>(&attributes);
-    if (status == cudaSuccess) status = attributes_of<4, true, SM_WARPS_FEW>(&attributes);
+    cudaError_t status = load_teams<P_ONE>(&attributes);
+    if (status == cudaSuccess) status = load_teams<P_MANY>(&attributes);
     if (status == cudaSuccess)
         status = motus_load_kernels(decide_kernel<4, false, SM_WARPS_FEW, true, true, P_ONE>,
                                     decide_kernel<4, false, SM_WARPS, true, true, P_ONE>,
@@ -362,6 +340,7 @@ extern "C" cudaError_t motus_decide_cuda_prepare(int *early) {
     if (status == cudaSuccess) status = prepare_estimates();
     if (status == cudaSuccess) status = prepare_types();
     if (status == cudaSuccess) status = prepare_typed();
+    if (status == cudaSuccess) status = prepare_listed(block_mbs);
     *early = status == cudaSuccess && attributes.ptxVersion >= 90;
     return status;
 }

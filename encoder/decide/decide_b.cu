@@ -170,29 +170,19 @@ BFields b_fields(const MotusPictureJob *job) {
 }
 
 template <Kind KIND>
-cudaError_t decide_all(const Pass &pass, const InterOf<KIND> &inter, const BFields &b,
-                       cudaStream_t stream) {
-    const MotusPictureStateCuda *pic = &pass.pic;
-    int now = 0;
-    cudaError_t status = motus_launch(0, blocks_for(pic->n_mb), 32 * WARPS, 0, stream,
-                                      candidates_kernel<KIND>, pass, inter, b);
-    if (status == cudaSuccess) status = motus_stage_ended_cuda(pic, MOTUS_STAGE_CANDIDATES, stream);
-    for (int round = 0; round < pass.effort.rounds && status == cudaSuccess; round++) {
-        const int since = now;
-        for (int k = 0; k < pass.effort.phases && status == cudaSuccess; k++) {
-            status = motus_launch(pic->early, blocks_of_phase(pass), 32 * MOTUS_B_WARPS, 0, stream,
-                                  has_both_transforms(pass) ? decide_kernel<true, true, KIND>
-                                  : pic->costs              ? decide_kernel<true, false, KIND>
-                                                            : decide_kernel<false, false, KIND>,
-                                  pass, inter, b.direct, k, ++now, round == 0);
-            if (status == cudaSuccess) status = refine_mvs<KIND>(pass, inter, k, now, stream);
-        }
-        if (pic->transform_8x8 && status == cudaSuccess)
-            status = choose_transforms<KIND>(pass, inter, since, ++now, stream);
-        if (!round && status == cudaSuccess) status = estimate_intra(pass, stream);
-        if (!round && status == cudaSuccess) status = note_intra(pass, true, ++now, stream);
-    }
-    return status == cudaSuccess ? motus_stage_ended_cuda(pic, MOTUS_STAGE_DECIDE, stream) : status;
+cudaError_t decide_all(const Pass &pass, const MotusPictureJob *job, cudaStream_t stream) {
+    const InterOf<KIND> inter = inter_of<KIND>(job);
+    const cudaError_t status = motus_launch(0, blocks_for(pass.pic.n_mb), 32 * WARPS, 0, stream,
+                                            candidates_kernel<KIND>, pass, inter, b_fields(job));
+    const auto kernel = has_both_transforms(pass) ? decide_kernel<true, true, KIND>
+                        : pass.pic.costs          ? decide_kernel<true, false, KIND>
+                                                  : decide_kernel<false, false, KIND>;
+    const auto launch_pass = [&](const Pass &, const InterOf<KIND> &, int round, int phase, int now,
+                                 cudaStream_t) {
+        return motus_launch(pass.pic.early, blocks_of_phase(pass), 32 * MOTUS_B_WARPS, 0, stream,
+                            kernel, pass, inter, job->direct, phase, now, round == 0);
+    };
+    return status == cudaSuccess ? run_rounds<KIND>(pass, inter, launch_pass, stream) : status;
 }
 
 } // namespace
@@ -209,7 +199,7 @@ extern "C" cudaError_t motus_skip_cuda(const MotusPictureStateCuda *pic, const M
                                        cudaStream_t stream) {
     return motus_launch(pic->early, blocks_for(pic->n_mb), 32 * WARPS, 0, stream,
                         pic->costs ? skip_kernel<true> : skip_kernel<false>, pass_of(pic, job),
-                        few_references(job), job->direct.fixed);
+                        inter_of<B_ONE>(job), job->direct.fixed);
 }
 
 cudaError_t motus_decide::mark_b(const Pass &pass, const MotusPictureJob *job,
@@ -221,7 +211,6 @@ cudaError_t motus_decide::mark_b(const Pass &pass, const MotusPictureJob *job,
 
 cudaError_t motus_decide::decide_b(const Pass &pass, const MotusPictureJob *job,
                                    cudaStream_t stream) {
-    const BFields b = b_fields(job);
-    return job->refs == 1 ? decide_all<B_ONE>(pass, few_references(job), b, stream)
-                          : decide_all<B_MANY>(pass, many_references(job), b, stream);
+    return job->refs == 1 ? decide_all<B_ONE>(pass, job, stream)
+                          : decide_all<B_MANY>(pass, job, stream);
 }

@@ -73,11 +73,10 @@ size_t motus_picture_state_cuda_bytes(int mb_width, int mb_height);
 cudaError_t motus_picture_state_cuda_place(MotusPictureStateCuda *pic, void *memory, int mb_width,
                                            int mb_height);
 
-// Load the kernels of which a picture uses one or another, before the first picture: loading one
+// Loads the kernels of which a picture uses one or another, before the first picture: loading one
 // blocks until the device is idle. *block_mbs: MBs per block that fit in shared memory. *early: 1
 // if this build and the device can launch early.
-cudaError_t motus_intra_cuda_prepare(int *block_mbs);
-cudaError_t motus_decide_cuda_prepare(int *early);
+cudaError_t motus_decide_cuda_prepare(int *early, int *block_mbs);
 
 // Records the end of a stage, if stages are timed.
 cudaError_t motus_stage_ended_cuda(const MotusPictureStateCuda *pic, MotusStage stage,

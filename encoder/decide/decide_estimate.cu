@@ -152,49 +152,36 @@ __global__ void __launch_bounds__(32 * SM_WARPS, 1)
 
 using Kernel = void (*)(Pass);
 
-// Returns how many warps of a block fit in the current device's shared memory.
-template <class T> int warps_of_block() {
-    return motus_clip(1, SM_WARPS, motus_shared_bytes() / (int)sizeof(T));
-}
+// In the order of their launches, without and with CABAC, and the shared memory of a warp.
+const Kernel kernels[3][2] = {{estimate_kernel<false>, estimate_kernel<true>},
+                              {estimate4x4_kernel<false>, estimate4x4_kernel<true>},
+                              {estimate8x8_kernel<false>, estimate8x8_kernel<true>}};
+const int warp_bytes[3] = {sizeof(Shared<1>), sizeof(Shared<2>), sizeof(Shared8x8)};
 
-template <class T> cudaError_t prepare(Kernel kernel) {
-    return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                warps_of_block<T>() * (int)sizeof(T));
-}
-
-// Launches a kernel with T of shared memory a warp.
-template <class T> cudaError_t launch(const Pass &pass, Kernel kernel, cudaStream_t stream) {
-    const int warps = pass.pic.block_mbs > 1 ? warps_of_block<T>() : 1,
-              blocks = (motus_min(pass.pic.n_mb, MOST_WARPS) + warps - 1) / warps;
-    return motus_launch(pass.pic.early, blocks, 32 * warps, warps * sizeof(T), stream, kernel,
-                        pass);
-}
+// Returns how many warps of a block of kernels[k] fit in the current device's shared memory.
+int warps_of_block(int k) { return motus_clip(1, SM_WARPS, motus_shared_bytes() / warp_bytes[k]); }
 
 } // namespace
 
 cudaError_t motus_decide::estimate_intra(const Pass &pass, cudaStream_t stream) {
-    const bool cabac = pass.pic.costs != nullptr;
+    const int n = 2 + (pass.typed && pass.pic.transform_8x8);
     cudaError_t status = motus_launch(pass.pic.early, blocks_for(pass.pic.n_mb), 32 * WARPS, 0,
                                       stream, close_kernel, pass);
-    if (status == cudaSuccess)
-        status =
-            launch<Shared<1>>(pass, cabac ? estimate_kernel<true> : estimate_kernel<false>, stream);
-    if (status == cudaSuccess)
-        status = launch<Shared<2>>(
-            pass, cabac ? estimate4x4_kernel<true> : estimate4x4_kernel<false>, stream);
-    if (status == cudaSuccess && pass.typed && pass.pic.transform_8x8)
-        status = launch<Shared8x8>(
-            pass, cabac ? estimate8x8_kernel<true> : estimate8x8_kernel<false>, stream);
+    for (int k = 0; k < n && status == cudaSuccess; k++) {
+        const int warps = pass.pic.block_mbs > 1 ? warps_of_block(k) : 1,
+                  blocks = (motus_min(pass.pic.n_mb, MOST_WARPS) + warps - 1) / warps;
+        status = motus_launch(pass.pic.early, blocks, 32 * warps, warps * warp_bytes[k], stream,
+                              kernels[k][pass.pic.costs != nullptr], pass);
+    }
     return status;
 }
 
 cudaError_t motus_decide::prepare_estimates() {
     cudaError_t status = cudaSuccess;
-    for (const Kernel kernel : {estimate_kernel<true>, estimate_kernel<false>})
-        if (status == cudaSuccess) status = prepare<Shared<1>>(kernel);
-    for (const Kernel kernel : {estimate4x4_kernel<true>, estimate4x4_kernel<false>})
-        if (status == cudaSuccess) status = prepare<Shared<2>>(kernel);
-    for (const Kernel kernel : {estimate8x8_kernel<true>, estimate8x8_kernel<false>})
-        if (status == cudaSuccess) status = prepare<Shared8x8>(kernel);
+    for (int k = 0; k < 3; k++)
+        for (const Kernel kernel : kernels[k])
+            if (status == cudaSuccess)
+                status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                              warps_of_block(k) * warp_bytes[k]);
     return status;
 }

@@ -169,20 +169,19 @@ __global__ void __launch_bounds__(block_mbs_of(BLOCK_MBS, INTRA8) * team_threads
 
 using Kernel = void (*)(Pass);
 
-// Chooses the kernel.
-template <bool CABAC> Kernel kernel_of(bool intra8, bool alone) {
-    if (intra8)
-        return alone ? intra_kernel<1, CABAC, true> : intra_kernel<MOST_BLOCK_MBS, CABAC, true>;
-    return alone ? intra_kernel<1, CABAC, false> : intra_kernel<MOST_BLOCK_MBS, CABAC, false>;
-}
+// By CABAC, Intra8x8, and whether a picture is alone.
+const Kernel kernels[2][2][2] = {
+    {{intra_kernel<MOST_BLOCK_MBS, false, false>, intra_kernel<1, false, false>},
+     {intra_kernel<MOST_BLOCK_MBS, false, true>, intra_kernel<1, false, true>}},
+    {{intra_kernel<MOST_BLOCK_MBS, true, false>, intra_kernel<1, true, false>},
+     {intra_kernel<MOST_BLOCK_MBS, true, true>, intra_kernel<1, true, true>}}};
 
-} // namespace
-
-// Takes no more MBs of the wavefront at once than are worth it: others would only wait. An I
-// picture's wave has at most half as many MBs as the picture is wide, and as it is high; slices
-// have waves of their own. Where nothing runs beside it, three times as many prepare their MBs
-// meanwhile. A P picture has many chains.
-cudaError_t motus_decide::code_listed(const Pass &pass, cudaStream_t stream) {
+// Codes the MBs of the list; if they were coded as typed, only if one would rather be I_PCM. Takes
+// no more MBs of the wavefront at once than are worth it: others would only wait. An I picture's
+// wave has at most half as many MBs as the picture is wide, and as it is high; slices have waves of
+// their own. Where nothing runs beside it, three times as many prepare their MBs meanwhile. A P
+// picture has many chains.
+cudaError_t code_listed(const Pass &pass, cudaStream_t stream) {
     const MotusPictureStateCuda &w = pass.pic;
     const bool intra8 = w.transform_8x8, alone = w.block_mbs == 1;
     const int taken = pass.slice_type ? (alone ? 256 : motus_clip(12, 160, w.n_mb / 300))
@@ -193,13 +192,15 @@ cudaError_t motus_decide::code_listed(const Pass &pass, cudaStream_t stream) {
     const int mbs = pass.typed ? 1 : block_mbs_of(w.block_mbs, intra8),
               blocks = (motus_min(taken, w.n_mb) + mbs - 1) / mbs;
     const size_t bytes = intra8 ? sizeof(IntraTeam<true>) : sizeof(IntraTeam<false>);
-    const Kernel kernel =
-        w.costs ? kernel_of<true>(intra8, alone) : kernel_of<false>(intra8, alone);
-    return motus_launch(w.early, blocks, mbs * team_threads(intra8), mbs * bytes, stream, kernel,
-                        pass);
+    return motus_launch(w.early, blocks, mbs * team_threads(intra8), mbs * bytes, stream,
+                        kernels[w.costs != nullptr][intra8][alone], pass);
 }
 
-cudaError_t motus_decide::code_intra(const Pass &pass, cudaStream_t stream) {
+} // namespace
+
+extern "C" cudaError_t motus_code_intra_cuda(const MotusPictureStateCuda *pic,
+                                             const MotusPictureJob *job, cudaStream_t stream) {
+    const Pass pass = pass_of(pic, job);
     const bool chooses = pass.typed && (!pass.slice_type || pass.pic.refresh.end);
     cudaError_t status = list_intra(pass, stream);
     if (chooses && status == cudaSuccess) status = choose_types(pass, stream);
@@ -207,7 +208,7 @@ cudaError_t motus_decide::code_intra(const Pass &pass, cudaStream_t stream) {
     return status == cudaSuccess ? code_listed(pass, stream) : status;
 }
 
-extern "C" cudaError_t motus_intra_cuda_prepare(int *block_mbs) {
+cudaError_t motus_decide::prepare_listed(int *block_mbs) {
     int device = 0, bytes = 0;
     cudaError_t status = cudaGetDevice(&device);
     if (status == cudaSuccess)
@@ -217,13 +218,13 @@ extern "C" cudaError_t motus_intra_cuda_prepare(int *block_mbs) {
         --*block_mbs;
     cudaFuncAttributes unused;
     for (const bool intra8 : {false, true})
-        for (const auto kernels : {kernel_of<false>, kernel_of<true>}) {
+        for (const auto &by_coder : kernels) {
+            const Kernel *kernel = by_coder[intra8];
             const int most = block_mbs_of(*block_mbs, intra8) *
                              (int)(intra8 ? sizeof(IntraTeam<true>) : sizeof(IntraTeam<false>));
+            if (status == cudaSuccess) status = cudaFuncGetAttributes(&unused, kernel[1]);
             if (status == cudaSuccess)
-                status = cudaFuncGetAttributes(&unused, kernels(intra8, true));
-            if (status == cudaSuccess)
-                status = cudaFuncSetAttribute(kernels(intra8, false),
+                status = cudaFuncSetAttribute(kernel[0],
                                               cudaFuncAttributeMaxDynamicSharedMemorySize, most);
         }
     return status;

@@ -157,12 +157,11 @@ struct ManyReferences {
 template <Kind KIND>
 using InterOf = std::conditional_t<HAS_MANY<KIND>, ManyReferences, FewReferences>;
 
-inline FewReferences few_references(const MotusPictureJob *job) {
-    return {{job->ref[0], job->type == MOTUS_SLICE_B ? job->ref[1] : MotusReference{}},
-            job->limits};
-}
-inline ManyReferences many_references(const MotusPictureJob *job) {
-    return {job->ref_list, job->limits, job->refs};
+template <Kind KIND> InterOf<KIND> inter_of(const MotusPictureJob *job) {
+    if constexpr (HAS_MANY<KIND>)
+        return {job->ref_list, job->limits, job->refs};
+    else
+        return {{job->ref[0], IS_B<KIND> ? job->ref[1] : MotusReference{}}, job->limits};
 }
 
 // Motion fields of a P picture, by value in kernels' parameters.
@@ -236,6 +235,29 @@ cudaError_t prepare_estimates(); // grants its kernels' shared memory
 // differ by more than their first list's MVs (motus_note_decision).
 cudaError_t note_intra(const Pass &pass, bool all, int now, cudaStream_t stream);
 
+// Decides an inter picture's MBs, whose candidates have been launched, in rounds of phases. Each
+// decision is launch_pass(pass, inter, round, phase, now, stream); `now` numbers the passes from 1.
+template <Kind KIND, class LaunchPass>
+cudaError_t run_rounds(const Pass &pass, const InterOf<KIND> &inter, LaunchPass launch_pass,
+                       cudaStream_t stream) {
+    int now = 0;
+    cudaError_t status = motus_stage_ended_cuda(&pass.pic, MOTUS_STAGE_CANDIDATES, stream);
+    for (int round = 0; round < pass.effort.rounds && status == cudaSuccess; round++) {
+        const int since = now;
+        for (int k = 0; k < pass.effort.phases && status == cudaSuccess; k++) {
+            status = launch_pass(pass, inter, round, k, ++now, stream);
+            if (status == cudaSuccess) status = refine_mvs<KIND>(pass, inter, k, now, stream);
+        }
+        if (pass.pic.transform_8x8 && status == cudaSuccess)
+            status = choose_transforms<KIND>(pass, inter, since, ++now, stream);
+        if (!round && status == cudaSuccess) status = estimate_intra(pass, stream);
+        if (!round && status == cudaSuccess)
+            status = note_intra(pass, KIND != P_ONE, ++now, stream);
+    }
+    return status == cudaSuccess ? motus_stage_ended_cuda(&pass.pic, MOTUS_STAGE_DECIDE, stream)
+                                 : status;
+}
+
 // States of an MB in the intra wavefront (MotusPictureStateCuda.listed).
 enum { NOT_LISTED, LISTED, DONE };
 
@@ -249,10 +271,8 @@ static __device__ int neighbour_of(const MotusPictureStateCuda &w, int i, int k)
 // Lists the MBs that are coded as intra, each after those it depends on: all of an I picture.
 cudaError_t list_intra(const Pass &pass, cudaStream_t stream);
 
-// Codes the MBs that are coded as intra: of a picture, or those that are listed. If they were coded
-// as typed, only if one of them would rather be I_PCM.
-cudaError_t code_intra(const Pass &pass, cudaStream_t stream);
-cudaError_t code_listed(const Pass &pass, cudaStream_t stream);
+cudaError_t
+prepare_listed(int *block_mbs); // loads its kernels. *block_mbs: as in the picture state
 
 // Chooses the types of an I picture's MBs, or of those that intra refresh wants.
 cudaError_t choose_types(const Pass &pass, cudaStream_t stream);

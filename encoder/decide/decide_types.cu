@@ -155,9 +155,10 @@ __global__ void __launch_bounds__(32, SM_WARPS) eight_kernel(const __grid_consta
 
 using Kernel = void (*)(Pass);
 
-template <bool CABAC> Kernel kernel_of(int type) {
-    return type == 0 ? whole_kernel<CABAC> : type == 1 ? small_kernel<CABAC> : eight_kernel<CABAC>;
-}
+// In the order of their launches, without and with CABAC.
+const Kernel kernels[3][2] = {{whole_kernel<false>, whole_kernel<true>},
+                              {small_kernel<false>, small_kernel<true>},
+                              {eight_kernel<false>, eight_kernel<true>}};
 
 } // namespace
 
@@ -167,13 +168,14 @@ cudaError_t motus_decide::choose_types(const Pass &pass, cudaStream_t stream) {
         return motus_launch(w.early, w.n_mb, 32, 0, stream, satd_kernel, pass);
     cudaError_t status = cudaSuccess;
     for (int type = 0; type < 2 + w.transform_8x8 && status == cudaSuccess; type++)
-        status = motus_launch(w.early, w.n_mb, 32, 0, stream,
-                              w.costs ? kernel_of<true>(type) : kernel_of<false>(type), pass);
+        status =
+            motus_launch(w.early, w.n_mb, 32, 0, stream, kernels[type][w.costs != nullptr], pass);
     return status;
 }
 
 cudaError_t motus_decide::prepare_types() {
-    return motus_load_kernels(satd_kernel, whole_kernel<true>, whole_kernel<false>,
-                              small_kernel<true>, small_kernel<false>, eight_kernel<true>,
-                              eight_kernel<false>);
+    cudaError_t status = motus_load_kernels(satd_kernel);
+    for (const auto &by_coder : kernels)
+        if (status == cudaSuccess) status = motus_load_kernels(by_coder[0], by_coder[1]);
+    return status;
 }

@@ -217,13 +217,14 @@ __global__ void __launch_bounds__(32 * WARPS) finish_kernel(const __grid_constan
 
 using Kernel = void (*)(Pass, int);
 
-template <bool CABAC> Kernel kernel_of(Sizes sizes, bool rows) {
-    if (sizes == BOTH_SIZES)
-        return rows ? wave_kernel<CABAC, BOTH_SIZES, true> : wave_kernel<CABAC, BOTH_SIZES, false>;
-    if (sizes == LEFT_4x4)
-        return rows ? wave_kernel<CABAC, LEFT_4x4, true> : wave_kernel<CABAC, LEFT_4x4, false>;
-    return rows ? wave_kernel<CABAC, ALL_4x4, true> : wave_kernel<CABAC, ALL_4x4, false>;
-}
+// By Sizes, CABAC and rows.
+const Kernel kernels[3][2][2] = {
+    {{wave_kernel<false, LEFT_4x4, false>, wave_kernel<false, LEFT_4x4, true>},
+     {wave_kernel<true, LEFT_4x4, false>, wave_kernel<true, LEFT_4x4, true>}},
+    {{wave_kernel<false, ALL_4x4, false>, wave_kernel<false, ALL_4x4, true>},
+     {wave_kernel<true, ALL_4x4, false>, wave_kernel<true, ALL_4x4, true>}},
+    {{wave_kernel<false, BOTH_SIZES, false>, wave_kernel<false, BOTH_SIZES, true>},
+     {wave_kernel<true, BOTH_SIZES, false>, wave_kernel<true, BOTH_SIZES, true>}}};
 
 // Returns how many rows of a block fit in the current device's shared memory.
 int most_rows() { return motus_clip(1, MOST_ROWS, motus_shared_bytes() / (int)sizeof(WaveShared)); }
@@ -250,8 +251,7 @@ cudaError_t motus_decide::code_typed(const Pass &pass, cudaStream_t stream) {
         own <= half && luma + chroma <= motus_device_attribute(cudaDevAttrMultiProcessorCount);
     const size_t bytes = !spreads ? own : half < most ? half : most;
     const Sizes sizes = w.transform_8x8 ? BOTH_SIZES : pass.effort.keeps_left ? LEFT_4x4 : ALL_4x4;
-    const Kernel kernel = w.costs ? kernel_of<true>(sizes, !pass.slice_type)
-                                  : kernel_of<false>(sizes, !pass.slice_type);
+    const Kernel kernel = kernels[sizes][w.costs != nullptr][!pass.slice_type];
     cudaError_t status =
         motus_launch(w.early, luma + chroma, rows * ROW_THREADS, bytes, stream, kernel, pass, luma);
     if (status == cudaSuccess)
@@ -263,11 +263,11 @@ cudaError_t motus_decide::code_typed(const Pass &pass, cudaStream_t stream) {
 cudaError_t motus_decide::prepare_typed() {
     const int bytes = most_rows() * (int)sizeof(WaveShared);
     cudaError_t status = cudaSuccess;
-    for (const Sizes sizes : {LEFT_4x4, ALL_4x4, BOTH_SIZES})
-        for (const bool rows : {false, true})
-            for (const auto kernels : {kernel_of<false>, kernel_of<true>})
+    for (const auto &of_sizes : kernels)
+        for (const auto &by_coder : of_sizes)
+            for (const Kernel kernel : by_coder)
                 if (status == cudaSuccess)
                     status = cudaFuncSetAttribute(
-                        kernels(sizes, rows), cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+                        kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
     return status == cudaSuccess ? motus_load_kernels(finish_kernel) : status;
 }

@@ -9,33 +9,33 @@ namespace {
 
 // Lays out the arrays from `base` on. Returns their bytes.
 size_t lay_out(MotusPictureStateCuda *w, uint8_t *base, int mb_width, int mb_height) {
-    size_t n = (size_t)mb_width * (size_t)mb_height, end = 0;
-    w->mb = (MotusMb *)(base + motus_slot_reserve(&end, n * sizeof(MotusMb)));
-    w->mb_inter = (MotusMb *)(base + motus_slot_reserve(&end, n * sizeof(MotusMb)));
-    w->mb_intra = (MotusMb *)(base + motus_slot_reserve(&end, n * sizeof(MotusMb)));
-    w->coef = (MotusMbCoef *)(base + motus_slot_reserve(&end, n * sizeof(MotusMbCoef)));
-    w->candidates =
-        (MotusCandidates *)(base + motus_slot_reserve(&end, n * sizeof(MotusCandidates)));
-    w->inter_cost = (uint32_t *)(base + motus_slot_reserve(&end, 4 * n));
-    w->intra_cost = (uint32_t *)(base + motus_slot_reserve(&end, 4 * n));
-    w->satd = (uint32_t *)(base + motus_slot_reserve(&end, 4 * n));
-    w->luma_bits = (uint32_t *)(base + motus_slot_reserve(&end, 4 * n));
-    w->changed_at = (uint16_t *)(base + motus_slot_reserve(&end, 2 * n));
-    w->seen_at = (uint16_t *)(base + motus_slot_reserve(&end, 2 * n));
-    w->chain = base + motus_slot_reserve(&end, n);
-    w->zero_runs = base + motus_slot_reserve(&end, MOTUS_ZERO_RUNS);
-    w->qp_table = (const MotusQp *)(base + motus_slot_reserve(&end, MOTUS_LAMBDAS * MOTUS_QPS *
-                                                                        sizeof(MotusQp)));
-    w->quant8 = (const MotusQuant8 *)(base + motus_slot_reserve(&end, MOTUS_LAMBDAS * MOTUS_QPS *
-                                                                          sizeof(MotusQuant8)));
-    w->listed = base + motus_slot_reserve(&end, n);
-    w->found = (int *)(base + motus_slot_reserve(&end, 4 * n));
-    w->list = (int *)(base + motus_slot_reserve(&end, 4 * n));
-    w->flags = (int *)(base + motus_slot_reserve(&end, MOTUS_FLAGS * sizeof(int)));
-    w->estimate =
-        (MotusIntraEstimate *)(base + motus_slot_reserve(&end, n * sizeof(MotusIntraEstimate)));
-    w->handed = (MotusHandedMb *)(base + motus_slot_reserve(&end, n * sizeof(MotusHandedMb)));
-    w->parts = (MotusIntraParts *)(base + motus_slot_reserve(&end, n * sizeof(MotusIntraParts)));
+    const size_t n = (size_t)mb_width * (size_t)mb_height, qps = MOTUS_LAMBDAS * MOTUS_QPS;
+    size_t end = 0;
+    const auto take = [&](auto *&array, size_t count) {
+        array = (decltype(&*array))(base + motus_slot_reserve(&end, count * sizeof *array));
+    };
+    take(w->mb, n);
+    take(w->mb_inter, n);
+    take(w->mb_intra, n);
+    take(w->coef, n);
+    take(w->candidates, n);
+    take(w->inter_cost, n);
+    take(w->intra_cost, n);
+    take(w->satd, n);
+    take(w->luma_bits, n);
+    take(w->changed_at, n);
+    take(w->seen_at, n);
+    take(w->chain, n);
+    take(w->zero_runs, MOTUS_ZERO_RUNS);
+    take(w->qp_table, qps);
+    take(w->quant8, qps);
+    take(w->listed, n);
+    take(w->found, n);
+    take(w->list, n);
+    take(w->flags, MOTUS_FLAGS);
+    take(w->estimate, n);
+    take(w->handed, n);
+    take(w->parts, n);
     return end;
 }
 
@@ -73,8 +73,7 @@ extern "C" cudaError_t motus_picture_state_cuda_place(MotusPictureStateCuda *w, 
     if (status == cudaSuccess)
         status = cudaMemcpy((void *)w->quant8, quant8, sizeof quant8, cudaMemcpyHostToDevice);
     free(zero_runs);
-    if (status == cudaSuccess) status = motus_decide_cuda_prepare(&w->early);
-    return status == cudaSuccess ? motus_intra_cuda_prepare(&w->block_mbs) : status;
+    return status == cudaSuccess ? motus_decide_cuda_prepare(&w->early, &w->block_mbs) : status;
 }
 
 extern "C" cudaError_t motus_stage_ended_cuda(const MotusPictureStateCuda *pic, MotusStage stage,

@@ -24,7 +24,7 @@ static void open_coder(MotusGopCoder *coder) {
     const MotusExecutorOps *ops = coders->ops;
     MotusExecutor *e = coder->executor;
     const int index = (int)(coder - coders->coder) / coders->n_executors;
-    motus_rate_open(&coder->rate, &coders->stream->rate.control);
+    motus_rate_open(&coder->rate, &coders->stream->rate);
     MotusStatus status = index || !ops->open_device
                              ? MOTUS_OK
                              : ops->open_device(&e->shared, e->device, &coder->error);

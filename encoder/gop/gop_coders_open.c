@@ -12,7 +12,7 @@
 
 // Returns how many pictures wait for the lookahead to have seen enough.
 static int unplanned_pictures(const MotusStream *s) {
-    const int delay = motus_lookahead_delay(&s->rate.lookahead);
+    const int delay = motus_lookahead_delay(&s->lookahead);
     return s->config.rate == MOTUS_RATE_QP ? delay : delay + 1;
 }
 
@@ -20,8 +20,7 @@ static int unplanned_pictures(const MotusStream *s) {
 // the frames of the other coders' GOPs fit into memory while it codes its own.
 static int count_coders(const MotusGopCoders *coders, const int *device) {
     const MotusEncoderConfig *c = &coders->stream->config;
-    if (!c->keyint ||
-        (c->rate != MOTUS_RATE_QP && motus_rate_feeds_back(&coders->stream->rate.control)))
+    if (!c->keyint || (c->rate != MOTUS_RATE_QP && motus_rate_feeds_back(&coders->stream->rate)))
         return 1;
     if (c->gop_coders) return c->gop_coders;
     const int best =
@@ -87,7 +86,7 @@ MotusStatus motus_gop_coders_open(MotusGopCoders **out, const MotusStream *strea
     const int looks_ahead = c->rate != MOTUS_RATE_QP;
     coders->n = count_coders(coders, device);
     coders->per_device = (coders->n + coders->n_devices - 1) / coders->n_devices;
-    const int waits = looks_ahead && motus_rate_wants_sizes(&stream->rate.control);
+    const int waits = looks_ahead && motus_rate_wants_sizes(&stream->rate);
     coders->depth =
         waits || !coders->ops->depth ? 1 : coders->ops->depth(stream, coders->per_device);
     const int fewest = MIN_SLOTS + motus_max(2, coders->depth);

@@ -7,7 +7,7 @@
 
 void motus_mini_gop_open(MotusMiniGop *m, const MotusStream *s) {
     *m = (MotusMiniGop){.bframes = s->config.bframes,
-                        .adapts = s->rate.lookahead.b_span > 0,
+                        .adapts = s->lookahead.b_span > 0,
                         .delay = s->sequence.reorder,
                         .levels = s->config.b_pyramid ? MOTUS_B_LEVELS : 0,
                         .references = s->config.references,
@@ -94,16 +94,6 @@ static void add_times(MotusMiniGop *m, const MotusPendingPicture *p, int n) {
 }
 
 // ---- Parameters of a picture that is taken ------------------------------------------------------
-
-static void number_idr(MotusMiniGop *m, MotusPendingPicture *p) {
-    m->since_idr = m->frame_num = 0;
-    m->shown_p = 0;
-    m->dpb.n = 0;
-    m->idr_number = p->params.number;
-    p->params.type = MOTUS_SLICE_I;
-    p->params.shown = 0;
-    p->params.is_reference = 1;
-}
 
 // Fills in the last of n pictures of a mini-GOP. References: the last P or IDR picture, then the
 // others, those coded last first. A field of external MVs is of the first one. After a loss the
@@ -194,17 +184,6 @@ static void complete(MotusMiniGop *m, MotusPendingPicture *p) {
     for (int i = 0; i < m->n_pts; i++) m->pts[i] = m->pts[i + 1];
 }
 
-// Links the plans of a mini-GOP in coding order. p: its P picture, the last one that was taken.
-static void link_plans(const MotusMiniGop *m, const MotusPendingPicture *p) {
-    MotusPicturePlan *plan[MOTUS_MAX_BFRAMES], *last = p->plan; // plan: in display order
-    const MotusPendingPicture *b = m->first;
-    for (int i = 0; i < m->n_b; i++, b = b->next) plan[i] = b->plan;
-    for (int i = 0; i < m->n_b; i++) {
-        last = last->next_b = plan[m->b[i].at];
-        last->is_reference = m->b[i].is_reference;
-    }
-}
-
 // ---- Losses -------------------------------------------------------------------------------------
 
 int motus_mini_gop_reference_lost(MotusMiniGop *m, int64_t number) {
@@ -224,14 +203,28 @@ MotusPendingPicture *motus_mini_gop_take(MotusMiniGop *m) {
         p = take_b(m);
     } else if (p->params.idr) {
         add_times(m, p, 1);
-        number_idr(m, remove_behind(m, NULL));
+        remove_behind(m, NULL);
+        m->since_idr = m->frame_num = 0;
+        m->shown_p = 0;
+        m->dpb.n = 0;
+        m->idr_number = p->params.number;
+        p->params.type = MOTUS_SLICE_I;
+        p->params.shown = 0;
+        p->params.is_reference = 1;
     } else {
         const int n = find_end(m, &before);
         if (!n) return NULL;
         add_times(m, p, n);
         p = remove_behind(m, before);
         number_p(m, &p->params, n);
-        link_plans(m, p);
+        // Links the plans of its B pictures, which are held in display order, in coding order.
+        MotusPicturePlan *plan[MOTUS_MAX_BFRAMES], *last = p->plan;
+        const MotusPendingPicture *b = m->first;
+        for (int i = 0; i < m->n_b; i++, b = b->next) plan[i] = b->plan;
+        for (int i = 0; i < m->n_b; i++) {
+            last = last->next_b = plan[m->b[i].at];
+            last->is_reference = m->b[i].is_reference;
+        }
     }
     p->plan->mini_gop_left = (int)(m->shown_p - p->params.shown);
     complete(m, p);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "common/alloc.h"
-#include "encoder/settings/picture_effort.h"
+#include "encoder/settings/stream.h"
 #include "me/field.h"
 
 // A packet, its reference count and its bytes in one allocation.

@@ -16,13 +16,11 @@ MotusStatus motus_picture_plan_alloc(MotusPicturePlan **plan, const MotusStream 
                                      const MotusFrameParams *params, MotusExternalMvs *external) {
     const int8_t *extra = params->qp_offset;
     const size_t n_mb = (size_t)s->mb_width * (size_t)s->mb_height,
-                 depth = (size_t)motus_lookahead_delay(&s->rate.lookahead),
+                 depth = (size_t)motus_lookahead_delay(&s->lookahead),
                  head = aligned(sizeof(MotusPicturePlan)),
-                 mvs = motus_external_mvs_are_given(params)
-                           ? aligned(motus_external_mvs_bytes(s, params))
-                           : 0;
+                 mvs = aligned(motus_external_mvs_bytes(s, params));
     const int offsets = extra || s->refresh_period, looks = s->config.rate != MOTUS_RATE_QP,
-              maps = looks || offsets, keeps_aq = looks && s->rate.lookahead.keep_aq;
+              maps = looks || offsets, keeps_aq = looks && s->lookahead.keep_aq;
     uint8_t *at =
         motus_alloc(1, head + mvs + (looks ? depth * 9 + 2 * n_mb : 0) + (keeps_aq ? 2 * n_mb : 0) +
                            (maps ? n_mb : 0) + (offsets ? n_mb : 0));
@@ -147,7 +145,7 @@ void motus_picture_plan_begin(MotusPicturePlan *p, MotusRate *rate, const MotusS
                                                      : motus_clip(0, 51, c->qp + b_offset);
     } else {
         FutureList list;
-        if (params->type == MOTUS_SLICE_B) become_b(p, &s->rate.lookahead, params->is_reference);
+        if (params->type == MOTUS_SLICE_B) become_b(p, &s->lookahead, params->is_reference);
         const MotusFutureCosts future = list_future(p, s, &list);
         if (p->change.wanted)
             motus_rate_change(rate, p->change.bitrate, p->change.vbv_rate, p->change.vbv_size,
@@ -184,5 +182,5 @@ char *motus_picture_plan_log(const MotusPicturePlan *p, const MotusStream *s, si
                                 .cost = p->lookahead.cost,
                                 .weighted = p->lookahead.weighted,
                                 .b = p->lookahead.b};
-    return motus_pass_log_text(&picture, p->lookahead.number ? NULL : s->rate.fingerprint);
+    return motus_pass_log_text(&picture, p->lookahead.number ? NULL : s->fingerprint);
 }

@@ -29,25 +29,13 @@ struct MotusPlanner {
 // Fails if the picture is not the one that the first pass saw.
 static MotusStatus check_log(const MotusPlanner *p, const MotusLookaheadPlan *plan,
                              MotusError *error) {
-    const MotusPassLog *log = p->stream->rate.control.log;
+    const MotusPassLog *log = p->stream->rate.log;
     if (!log) return MOTUS_OK;
     const MotusPassPicture *picture = plan->number < log->n ? &log->picture[plan->number] : NULL;
     if (picture && picture->idr == plan->idr && picture->cost == plan->cost) return MOTUS_OK;
     return motus_fail(error, MOTUS_ERR_FORMAT,
                       "picture %lld is not the one that the pass log tells of",
                       (long long)plan->number);
-}
-
-// Hands out the plans that the lookahead can make now.
-static MotusStatus hand_out_plans(MotusPlanner *p) {
-    MotusPicturePlan *plan = motus_gop_coders_planned(p->coders, NULL);
-    MotusStatus status = MOTUS_OK;
-    while (!status && plan) {
-        status = motus_picture_plan_get(plan, p->look, &p->lost);
-        if (!status) status = check_log(p, &plan->lookahead, &p->lost);
-        if (!status) plan = motus_gop_coders_planned(p->coders, plan);
-    }
-    return status < 0 ? status : MOTUS_OK;
 }
 
 // Does the job of a picture, or of the end. If it fails, the stream ends before the first picture
@@ -62,7 +50,14 @@ static MotusStatus do_job(MotusPlanner *p, int is_end) {
     }
     if (is_end) motus_lookahead_end(p->look);
     if (is_end) motus_gop_coders_end(p->coders);
-    if (!status) status = hand_out_plans(p);
+    // Hands out the plans that the lookahead can make now.
+    MotusPicturePlan *plan = status ? NULL : motus_gop_coders_planned(p->coders, NULL);
+    while (plan && !status) {
+        status = motus_picture_plan_get(plan, p->look, &p->lost);
+        if (!status) status = check_log(p, &plan->lookahead, &p->lost);
+        if (!status) plan = motus_gop_coders_planned(p->coders, plan);
+    }
+    if (plan && status > 0) status = MOTUS_OK; // MOTUS_AGAIN: it needs more pictures
     if (status) motus_gop_coders_lose(p->coders, &p->lost);
     return status;
 }

@@ -6,10 +6,8 @@
 
 #include "encoder/analyse/predict_cpu.h"
 #include "encoder/analyse/residual_cpu.h"
-#include "encoder/analyse/transform8_cpu.h"
 #include "encoder/intra/intra.h"
-#include "encoder/intra/intra4x4_cpu.h"
-#include "encoder/intra/intra8x8_cpu.h"
+#include "encoder/intra/intra_modes_cpu.h"
 
 // Returns the index of the smallest of n costs, the first of equals. UINT32_MAX stands for a mode
 // that is not allowed.
@@ -184,8 +182,20 @@ static inline MotusIntraPart code_4x4(const MotusIntraMb *in, MotusIntraScratch 
 
 // ---- Intra8x8 -----------------------------------------------------------------------------------
 
-// Adds the SATDs of the predictions to the costs of allowed modes.
-static inline void add_satds8(MotusIntraScratch *s, const uint8_t *src, ptrdiff_t stride) {
+// Predicts a block by every allowed mode and lists the best ones by SATD + lambda * bits. Returns
+// their number.
+static inline int list_modes8(const MotusIntraMb *in, MotusIntraScratch *s, const uint8_t *src,
+                              const MotusIntraLine8 *line, int predicted,
+                              int list[MOTUS_I8_TRIALS]) {
+    const MotusModeCosts costs = motus_i8_mode_costs(in->levels);
+    for (int mode = 0; mode < MOTUS_I4_MODES; mode++) {
+        s->cost[mode] = UINT32_MAX;
+        if (!motus_intra4x4_allowed(mode, line->has)) continue;
+        motus_intra8x8(s->pred8[mode], 8, line, mode);
+        s->cost[mode] =
+            motus_mode_cost(in->qp, motus_i4_mode_bits(mode, predicted, &costs)) / MOTUS_BIT;
+    }
+    const ptrdiff_t stride = in->src.stride[0];
 #ifdef MOTUS_USE_AVX2
     __m256i from[4];
     for (int i = 0; i < 4; i++) // rows i and 4 + i side by side
@@ -203,22 +213,6 @@ static inline void add_satds8(MotusIntraScratch *s, const uint8_t *src, ptrdiff_
         if (s->cost[mode] != UINT32_MAX)
             s->cost[mode] += motus_satd_block(src, stride, s->pred8[mode], 8, 8, 8);
 #endif
-}
-
-// Predicts a block by every allowed mode and lists the best ones by SATD + lambda * bits. Returns
-// their number.
-static inline int list_modes8(const MotusIntraMb *in, MotusIntraScratch *s, const uint8_t *src,
-                              const MotusIntraLine8 *line, int predicted,
-                              int list[MOTUS_I8_TRIALS]) {
-    const MotusModeCosts costs = motus_i8_mode_costs(in->levels);
-    for (int mode = 0; mode < MOTUS_I4_MODES; mode++) {
-        s->cost[mode] = UINT32_MAX;
-        if (!motus_intra4x4_allowed(mode, line->has)) continue;
-        motus_intra8x8(s->pred8[mode], 8, line, mode);
-        s->cost[mode] =
-            motus_mode_cost(in->qp, motus_i4_mode_bits(mode, predicted, &costs)) / MOTUS_BIT;
-    }
-    add_satds8(s, src, in->src.stride[0]);
     return list_least(list, MOTUS_I8_TRIALS, s->cost);
 }
 

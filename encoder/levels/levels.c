@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "dct/transform8_core.h"
-#include "encoder/levels/levels_cabac_core.h"
 
 // ---- 4x4 blocks with bits of CAVLC --------------------------------------------------------------
 

@@ -6,7 +6,6 @@
 #ifndef ENCODER_LEVELS_LEVELS_CABAC_WARP_CUH
 #define ENCODER_LEVELS_LEVELS_CABAC_WARP_CUH
 
-#include "encoder/levels/levels_cabac_core.h"
 #include "encoder/levels/levels_warp.cuh"
 
 // ---- Eight lanes a block ------------------------------------------------------------------------

@@ -119,12 +119,13 @@ MotusStatus motus_lookahead_begin(MotusLookahead *look, const MotusPlane *luma, 
                  .first_in_segment = is_first,
                  .force_idr = force_idr,
                  .in_segment = is_first ? 1 : before->in_segment + 1};
-    MotusLookaheadPicture picture = {.number = look->begun, .first_in_segment = is_first};
+    int span = 0;
     if (before) // earlier pictures of its GOP; if types are pending, of its segment
-        picture.span = motus_min(motus_lookahead_is_asynchronous(look) ? (int)before->in_segment
-                                                                       : before->since_idr,
-                                 look->settings.b_span);
-    MotusStatus status = look->ops->begin(look->executor, &picture, luma, filled, error);
+        span = motus_min(motus_lookahead_is_asynchronous(look) ? (int)before->in_segment
+                                                               : before->since_idr,
+                         look->settings.b_span);
+    MotusStatus status = look->ops->begin(look->executor, look->begun, motus_max(span, !is_first),
+                                          span, luma, filled, error);
     if (status) return status;
     look->begun++;
     look->first_in_segment = 0;
@@ -164,12 +165,6 @@ MotusStatus motus_lookahead_wait_type(MotusLookahead *look, int *idr, MotusError
     return MOTUS_OK;
 }
 
-// Takes back the picture that began last.
-static void unbegin(MotusLookahead *look) {
-    look->begun--;
-    look->first_in_segment = entry_of(look, look->begun)->first_in_segment;
-}
-
 MotusStatus motus_lookahead_put(MotusLookahead *look, const MotusFrameSource *source, int *idr,
                                 MotusError *error) {
     MotusPlane luma = source->frame->plane[0];
@@ -180,7 +175,7 @@ MotusStatus motus_lookahead_put(MotusLookahead *look, const MotusFrameSource *so
     if (!status) status = motus_lookahead_begin(look, &luma, filled, *idr, error);
     if (status) return status;
     status = motus_lookahead_wait_type(look, idr, error);
-    if (status) unbegin(look);
+    if (status) motus_lookahead_undo(look);
     return status;
 }
 
@@ -189,8 +184,9 @@ int motus_lookahead_uploaded(const MotusLookahead *look, int device, MotusFrameS
 }
 
 void motus_lookahead_undo(MotusLookahead *look) {
-    look->end--;
-    unbegin(look);
+    if (look->end == look->begun) look->end--; // its type is known
+    look->begun--;
+    look->first_in_segment = entry_of(look, look->begun)->first_in_segment;
 }
 
 void motus_lookahead_end(MotusLookahead *look) { look->ended = 1; }

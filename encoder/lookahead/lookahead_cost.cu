@@ -29,16 +29,6 @@ struct Pairs {
     uint32_t even, odd; // of a word's samples
 };
 
-// Returns four means from the sums of two rows: 2x2 samples that begin at even or at odd columns.
-__device__ uint32_t means(const Pairs sum[3], int odd) {
-    uint32_t pair[2];
-    for (int i = 0; i < 2; i++) {
-        const uint32_t next = __funnelshift_r(sum[i].even, sum[i + 1].even, 16);
-        pair[i] = (sum[i].odd + (odd ? next : sum[i].even) + 0x00020002u) >> 2;
-    }
-    return __byte_perm(pair[0], pair[1], 0x6420);
-}
-
 // Returns the detail of eight samples of a row, from its second one on. A half of `sums` is at
 // most 4 * 510.
 __device__ uint32_t detail_of(const Pairs row[3]) {
@@ -68,7 +58,14 @@ __device__ uint32_t scale_words(uint32_t word[4], const MotusPlane &luma, int x,
         Pairs sum[3];
         for (int i = 0; i < 3; i++)
             sum[i] = {row[k][i].even + row[k + 1][i].even, row[k][i].odd + row[k + 1][i].odd};
-        for (int odd = 0; odd < 2; odd++) word[2 * k + odd] = means(sum, odd);
+        for (int odd = 0; odd < 2; odd++) { // means of 2x2 that begin at even or at odd columns
+            uint32_t pair[2];
+            for (int i = 0; i < 2; i++) {
+                const uint32_t next = __funnelshift_r(sum[i].even, sum[i + 1].even, 16);
+                pair[i] = (sum[i].odd + (odd ? next : sum[i].even) + 0x00020002u) >> 2;
+            }
+            word[2 * k + odd] = __byte_perm(pair[0], pair[1], 0x6420);
+        }
     }
     return detail_of(row[0]) + detail_of(row[1]);
 }

@@ -91,12 +91,10 @@ size_t motus_lookahead_ring_lay_out(MotusLookaheadRing *ring, uint8_t *memory) {
     return end;
 }
 
-void motus_lookahead_list(MotusLookaheadRing *ring, const MotusLookaheadPicture *picture,
+void motus_lookahead_list(MotusLookaheadRing *ring, int64_t number, int span,
                           const MotusBPicture *list[MOTUS_B_SPAN + 1]) {
-    motus_lookahead_slot(ring, picture->number)->b.half =
-        *motus_lookahead_half(ring, picture->number);
-    for (int d = 0; d <= picture->span; d++)
-        list[d] = &motus_lookahead_slot(ring, picture->number - d)->b;
+    motus_lookahead_slot(ring, number)->b.half = *motus_lookahead_half(ring, number);
+    for (int d = 0; d <= span; d++) list[d] = &motus_lookahead_slot(ring, number - d)->b;
 }
 
 MotusTreePicture motus_tree_picture(const MotusLookaheadRing *ring, int first,
@@ -116,29 +114,24 @@ MotusTreePicture motus_tree_picture(const MotusLookaheadRing *ring, int first,
 
 // ---- Opening ------------------------------------------------------------------------------------
 
-typedef struct Cpu {
-    MotusLookaheadRing ring;
-    uint8_t *memory;
-} Cpu;
-
 static void close_cpu(void **executor) {
-    Cpu *c = *executor;
-    if (!c) return;
-    motus_free(c->memory);
-    motus_free(c->ring.slot);
-    motus_free(c);
+    MotusLookaheadRing *ring = *executor;
+    if (!ring) return;
+    motus_free(ring->memory);
+    motus_free(ring->slot);
+    motus_free(ring);
     *executor = NULL;
 }
 
 static MotusStatus open_cpu(void **executor, const MotusLookaheadSettings *settings, int n_slots,
                             int device, MotusError *error) {
     (void)device;
-    Cpu *c = *executor = motus_alloc(1, sizeof *c);
+    MotusLookaheadRing *ring = *executor = motus_alloc(1, sizeof *ring);
     const int n_halves = motus_max(settings->b_span, 1) + 1;
-    if (c && !motus_lookahead_ring_open(&c->ring, settings, n_slots, n_halves)) {
-        c->memory = motus_alloc(motus_lookahead_ring_lay_out(&c->ring, NULL), 1);
-        if (c->memory) {
-            motus_lookahead_ring_lay_out(&c->ring, c->memory);
+    if (ring && !motus_lookahead_ring_open(ring, settings, n_slots, n_halves)) {
+        ring->memory = motus_alloc(motus_lookahead_ring_lay_out(ring, NULL), 1);
+        if (ring->memory) {
+            motus_lookahead_ring_lay_out(ring, ring->memory);
             return MOTUS_OK;
         }
     }
@@ -148,25 +141,23 @@ static MotusStatus open_cpu(void **executor, const MotusLookaheadSettings *setti
 
 // ---- Analysis and plans -------------------------------------------------------------------------
 
-static MotusStatus begin(void *executor, const MotusLookaheadPicture *picture,
-                         const MotusPlane *luma, void *filled, MotusError *error) {
+static MotusStatus begin(void *executor, int64_t number, int refs, int span, const MotusPlane *luma,
+                         void *filled, MotusError *error) {
     (void)filled, (void)error;
-    MotusLookaheadRing *ring = &((Cpu *)executor)->ring;
+    MotusLookaheadRing *ring = executor;
     const MotusLookaheadSettings *s = &ring->settings;
-    const int64_t number = picture->number;
     const int threads = motus_threads_ready(s->threads); // a team of the calling thread
     MotusLookaheadSlot *cur = motus_lookahead_slot(ring, number);
     MotusHalfPicture *half = motus_lookahead_half(ring, number);
     *cur->sums = (MotusLookaheadSums){.detail = motus_half_build(half, luma, threads)};
     if (s->weights) {
         motus_half_measure(&cur->stats, half, threads);
-        for (int d = 1; d <= motus_lookahead_refs(picture); d++)
+        for (int d = 1; d <= refs; d++)
             cur->weight[d - 1] =
                 motus_half_find_weight(&cur->stats, &motus_lookahead_slot(ring, number - d)->stats,
                                        s->mb_width, s->mb_height);
     }
-    motus_mb_costs(&cur->costs, half,
-                   picture->first_in_segment ? NULL : motus_lookahead_half(ring, number - 1),
+    motus_mb_costs(&cur->costs, half, refs ? motus_lookahead_half(ring, number - 1) : NULL,
                    cur->weight, threads);
     if (s->aq_mode)
         motus_aq_offsets(cur->offset, luma, s->mb_width, s->mb_height, s->aq_mode,
@@ -179,14 +170,14 @@ static MotusStatus begin(void *executor, const MotusLookaheadPicture *picture,
     }
     if (!s->b_span) return MOTUS_OK;
     const MotusBPicture *list[MOTUS_B_SPAN + 1];
-    motus_lookahead_list(ring, picture, list);
-    motus_b_costs(&cur->sums->mini_gops, list, picture->span, s->b_pyramid, threads);
+    motus_lookahead_list(ring, number, span, list);
+    motus_b_costs(&cur->sums->mini_gops, list, span, s->b_pyramid, threads);
     return MOTUS_OK;
 }
 
 static MotusStatus wait_for(void *executor, int slot, MotusLookaheadSums *sums, MotusError *error) {
     (void)error;
-    *sums = *((Cpu *)executor)->ring.slot[slot].sums;
+    *sums = *((MotusLookaheadRing *)executor)->slot[slot].sums;
     return MOTUS_OK;
 }
 
@@ -204,7 +195,7 @@ static void sum_offsets(MotusLookaheadSums *sums, const int16_t *offset, const u
 static MotusStatus plan(void *executor, int first, int n, int n_final, int first_is_idr,
                         const MotusTreeLink *links, int n_links, MotusError *error) {
     (void)error;
-    MotusLookaheadRing *ring = &((Cpu *)executor)->ring;
+    MotusLookaheadRing *ring = executor;
     const MotusLookaheadSettings *set = &ring->settings;
     const size_t n_mb = (size_t)ring->n_mb;
     for (int k = 0; k < n && set->mb_tree_q8; k++)
@@ -231,7 +222,7 @@ static MotusStatus plan(void *executor, int first, int n, int n_final, int first
 }
 
 static const int16_t *offsets(const void *executor, int slot, int aq, MotusLookaheadSums *sums) {
-    const MotusLookaheadSlot *s = &((const Cpu *)executor)->ring.slot[slot];
+    const MotusLookaheadSlot *s = &((const MotusLookaheadRing *)executor)->slot[slot];
     *sums = aq ? *s->aq_sums : *s->sums;
     return aq ? s->aq : s->offset;
 }

@@ -30,12 +30,12 @@ enum { UPLOADS, EVEN, ODD, PLANNING, MINI_GOPS, STREAMS }; // EVEN, ODD: picture
 struct Cuda {
     MotusLookaheadRing ring;
     int device;
-    uint8_t *memory, *host; // device memory; pinned memory: the blocks of each slot
+    uint8_t *host; // pinned memory: the blocks of each slot
     cudaStream_t stream[STREAMS];
     cudaEvent_t made;             // the frame at hand may be read
     cudaEvent_t planned;          // offsets are on the host
     cudaEvent_t (*event)[EVENTS]; // of slots
-    MotusFrame frame; // in `memory`: the frame at hand, if it did not lie on this device
+    MotusFrame frame; // in ring.memory: the frame at hand, if it did not lie on this device
     int has_upload;   // `frame` is a complete frame from the host
 };
 
@@ -85,9 +85,9 @@ MotusStatus open_memory(Cuda *c, MotusError *error) {
     size_t bytes = ring;
     motus_device_frame_layout(c->frame.plane, s->mb_width, s->mb_height, NULL, &bytes);
     MotusStatus status =
-        motus_cuda_check(cudaMalloc((void **)&c->memory, bytes), "device memory", error);
+        motus_cuda_check(cudaMalloc((void **)&c->ring.memory, bytes), "device memory", error);
     if (!status)
-        status = motus_cuda_check(cudaMemsetAsync(c->memory, 0, bytes, c->stream[UPLOADS]),
+        status = motus_cuda_check(cudaMemsetAsync(c->ring.memory, 0, bytes, c->stream[UPLOADS]),
                                   "device memory", error);
     if (!status)
         status =
@@ -97,9 +97,9 @@ MotusStatus open_memory(Cuda *c, MotusError *error) {
             cudaMallocHost((void **)&c->host, (size_t)c->ring.n_slots * c->ring.blocks),
             "pinned memory", error);
     if (status) return status;
-    motus_lookahead_ring_lay_out(&c->ring, c->memory);
+    motus_lookahead_ring_lay_out(&c->ring, c->ring.memory);
     bytes = ring;
-    motus_device_frame_layout(c->frame.plane, s->mb_width, s->mb_height, c->memory, &bytes);
+    motus_device_frame_layout(c->frame.plane, s->mb_width, s->mb_height, c->ring.memory, &bytes);
     return MOTUS_OK;
 }
 
@@ -115,7 +115,7 @@ void close_cuda(void **executor) {
     for (int i = 0; c->event && i < c->ring.n_slots; i++)
         for (cudaEvent_t event : c->event[i])
             if (event) cudaEventDestroy(event);
-    cudaFree(c->memory);
+    cudaFree(c->ring.memory);
     cudaFreeHost(c->host);
     (void)cudaGetLastError();
     motus_free(c->event);
@@ -207,19 +207,6 @@ MotusStatus prepare(Cuda *c, int64_t number, const MotusPlane *luma, cudaStream_
     return status;
 }
 
-MotusStatus search(Cuda *c, const MotusLookaheadPicture *picture, cudaStream_t stream,
-                   MotusError *error) {
-    const MotusLookaheadSlot *cur = motus_lookahead_slot(&c->ring, picture->number);
-    MotusLookaheadSearch search = {};
-    search.costs = cur->costs;
-    search.cur = *motus_lookahead_half(&c->ring, picture->number);
-    search.weight = cur->weight;
-    search.sums = cur->sums;
-    if (!picture->first_in_segment)
-        search.before = *motus_lookahead_half(&c->ring, picture->number - 1);
-    return motus_lookahead_search_cuda(&search, stream, error);
-}
-
 MotusStatus download_sums(const Cuda *c, int slot, cudaStream_t stream, MotusError *error) {
     const MotusLookaheadSums *sums = c->ring.slot[slot].sums;
     return motus_cuda_check(
@@ -231,10 +218,9 @@ MotusStatus download_sums(const Cuda *c, int slot, cudaStream_t stream, MotusErr
 // sums of the picture two before are complete, which come in order. By then no search reads the
 // half-size picture three before, whose memory it takes. The costs of mini-GOPs that end with the
 // picture follow behind its sums.
-MotusStatus enqueue(Cuda *c, const MotusLookaheadPicture *picture, const MotusPlane *luma,
+MotusStatus enqueue(Cuda *c, int64_t number, int refs, int span, const MotusPlane *luma,
                     cudaEvent_t filled, MotusError *error) {
     const MotusLookaheadSettings *s = &c->ring.settings;
-    const int64_t number = picture->number;
     const int n_slots = c->ring.n_slots, slot = (int)(number % n_slots);
     const cudaEvent_t *event = c->event[slot], *before = c->event[(slot + n_slots - 1) % n_slots],
                       *three_before = c->event[(slot + n_slots - 3) % n_slots];
@@ -245,32 +231,40 @@ MotusStatus enqueue(Cuda *c, const MotusLookaheadPicture *picture, const MotusPl
     if (!status) status = prepare(c, number, luma, stream, error);
     if (!status) status = wait_on(stream, before[PREPARED], error);
     if (!status && s->weights) {
-        const int n = motus_lookahead_refs(picture);
         MotusHalfStats ref[MOTUS_B_SPAN];
-        for (int d = 1; d <= n; d++) ref[d - 1] = motus_lookahead_slot(&c->ring, number - d)->stats;
-        status = motus_half_find_weights_cuda(cur->weight, &cur->stats, ref, n, s->mb_width,
+        for (int d = 1; d <= refs; d++)
+            ref[d - 1] = motus_lookahead_slot(&c->ring, number - d)->stats;
+        status = motus_half_find_weights_cuda(cur->weight, &cur->stats, ref, refs, s->mb_width,
                                               s->mb_height, stream, error);
     }
-    if (!status) status = search(c, picture, stream, error);
+    if (!status) {
+        MotusLookaheadSearch search = {};
+        search.costs = cur->costs;
+        search.cur = *motus_lookahead_half(&c->ring, number);
+        search.weight = cur->weight;
+        search.sums = cur->sums;
+        if (refs) search.before = *motus_lookahead_half(&c->ring, number - 1);
+        status = motus_lookahead_search_cuda(&search, stream, error);
+    }
     if (!status) status = wait_on(stream, before[DONE], error);
     if (!status && !s->b_span) status = download_sums(c, slot, stream, error);
     if (!status) status = record(event[DONE], stream, error);
     if (status || !s->b_span) return status;
     const MotusBPicture *list[MOTUS_B_SPAN + 1];
-    motus_lookahead_list(&c->ring, picture, list);
+    motus_lookahead_list(&c->ring, number, span, list);
     status = wait_on(measuring, event[DONE], error);
     if (!status)
-        status = motus_b_costs_cuda(&cur->sums->mini_gops, list, picture->span, s->b_pyramid,
-                                    measuring, error);
+        status =
+            motus_b_costs_cuda(&cur->sums->mini_gops, list, span, s->b_pyramid, measuring, error);
     if (!status) status = download_sums(c, slot, measuring, error);
     return status ? status : record(event[MEASURED], measuring, error);
 }
 
-MotusStatus begin(void *executor, const MotusLookaheadPicture *picture, const MotusPlane *luma,
+MotusStatus begin(void *executor, int64_t number, int refs, int span, const MotusPlane *luma,
                   void *filled, MotusError *error) {
     Cuda *c = (Cuda *)executor;
     MotusOnDevice on(c->device);
-    MotusStatus status = enqueue(c, picture, luma, (cudaEvent_t)filled, error);
+    MotusStatus status = enqueue(c, number, refs, span, luma, (cudaEvent_t)filled, error);
     if (!status) return MOTUS_OK;
     cudaEventSynchronize((cudaEvent_t)filled);
     wait_for_all(c); // nothing may read luma after the return

@@ -47,6 +47,7 @@ typedef struct MotusLookaheadRing {
     int n_mb, n_slots, n_halves;
     MotusLookaheadSlot *slot;                           // number % n_slots
     MotusHalfPicture half[MOTUS_LOOKAHEAD_MOST_HALVES]; // the last ones: number % n_halves
+    uint8_t *memory;                                    // of all arrays, owned by the executor
     uint64_t *propagated;                               // of all slots, without gaps
     size_t block, blocks;                               // bytes of one block and of a slot's
 } MotusLookaheadRing;
@@ -69,20 +70,8 @@ static inline MotusHalfPicture *motus_lookahead_half(MotusLookaheadRing *ring, i
     return &ring->half[(number + ring->n_halves) % ring->n_halves];
 }
 
-// A picture to analyse.
-typedef struct MotusLookaheadPicture {
-    int64_t number;       // in the ring
-    int first_in_segment; // no previous picture
-    int span;             // earlier pictures, at most b_span, that mini-GOPs may begin behind
-} MotusLookaheadPicture;
-
-// Returns how many earlier pictures it is searched in.
-static inline int motus_lookahead_refs(const MotusLookaheadPicture *picture) {
-    return motus_max(picture->span, !picture->first_in_segment);
-}
-
-// Lists the pictures of the mini-GOPs that end with a picture, for motus_b_costs.
-void motus_lookahead_list(MotusLookaheadRing *ring, const MotusLookaheadPicture *picture,
+// Lists a picture and the `span` before it, for motus_b_costs.
+void motus_lookahead_list(MotusLookaheadRing *ring, int64_t number, int span,
                           const MotusBPicture *list[MOTUS_B_SPAN + 1]);
 
 // A picture of a window and the distances of its references in display order.
@@ -112,10 +101,12 @@ typedef struct MotusLookaheadOps {
     MotusStatus (*take)(void *executor, const MotusFrameSource *source, MotusPlane *luma,
                         void **filled, MotusError *error);
 
-    // Begins the analysis of a picture, after all that have begun before. After a failure nothing
-    // waits for `filled` or reads luma any more.
-    MotusStatus (*begin)(void *executor, const MotusLookaheadPicture *picture,
-                         const MotusPlane *luma, void *filled, MotusError *error);
+    // Begins the analysis of picture `number` of the ring, after all that have begun before. It is
+    // searched in `refs` earlier pictures; 0: it is its segment's first. Mini-GOPs that end with it
+    // may begin behind `span` of them, at most b_span. After a failure nothing waits for `filled`
+    // or reads luma any more.
+    MotusStatus (*begin)(void *executor, int64_t number, int refs, int span, const MotusPlane *luma,
+                         void *filled, MotusError *error);
 
     // Blocks until the picture in `slot` has been analysed; fills sums->intra and inter. After a
     // failure nothing reads a luma plane any more.

@@ -182,8 +182,8 @@ __device__ StepCosts step_costs(const Search *s, int unit) {
     return costs;
 }
 
-// Cost and number of the best MV so far, and of point i: the least one is the first of the best.
-__device__ uint32_t best_key(const Search *s) { return s->cost << 4; }
+// Returns the cost and number of point i; those of the best MV so far are cost << 4. The least one
+// is the first of the best.
 __device__ uint32_t point_key(uint32_t cost, int i) { return cost << 4 | (uint32_t)(i + 1); }
 
 // Tries the hexagon around the best MV. Returns the point that becomes the best one; -1: none.
@@ -204,7 +204,7 @@ __device__ int try_first_hexagon(Search *s, int moves) {
     }
     add_lanes<6>(s, sad);
     const StepCosts near = step_costs(s, 2), far = step_costs(s, 4);
-    uint32_t key = best_key(s);
+    uint32_t key = s->cost << 4;
     key = min(key, point_key(sad[0] + far.x[0] + near.y[1], 0));
     key = min(key, point_key(sad[1] + near.x[0] + far.y[2], 1));
     key = min(key, point_key(sad[2] + near.x[2] + far.y[2], 2));
@@ -237,7 +237,7 @@ __device__ void try_around(Search *s, int moves) {
     }
     add_lanes<8>(s, sad);
     const StepCosts costs = step_costs(s, 2);
-    uint32_t key = best_key(s);
+    uint32_t key = s->cost << 4;
 #pragma unroll
     for (int i = 0; i < 8; i++) {
         const MotusMv step = motus_lookahead_around(motus_lookahead_mv(2, 2), i);
@@ -273,7 +273,7 @@ __device__ void try_square(Search *s) {
     }
     add_lanes<10>(s, sad);
     const StepCosts costs = step_costs(s, 1);
-    uint32_t key = best_key(s);
+    uint32_t key = s->cost << 4;
 #pragma unroll
     for (int i = 0; i < 9; i++) // the centre is the best one
         if (i != 4) key = min(key, point_key(sad[i] + costs.x[i % 3] + costs.y[i / 3], i));

@@ -4,19 +4,6 @@
 
 // ---- AQ -----------------------------------------------------------------------------------------
 
-static int log2_energy(const MotusPlane *luma, int x, int y) {
-    const int width = motus_min(16, luma->width - 16 * x),
-              height = motus_min(16, luma->height - 16 * y);
-    const uint8_t *at = luma->data + 16 * y * luma->stride + 16 * x;
-    uint32_t sum = 0, squares = 0;
-    for (int row = 0; row < height; row++, at += luma->stride)
-        for (int i = 0; i < width; i++) {
-            sum += at[i];
-            squares += (uint32_t)(at[i] * at[i]);
-        }
-    return motus_aq_log2_energy(sum, squares, (uint32_t)(width * height));
-}
-
 void motus_aq_offsets(int16_t *offset, const MotusPlane *luma, int mb_width, int mb_height,
                       MotusAqMode mode, int strength_q8, int threads) {
     const int n_mb = mb_width * mb_height;
@@ -24,14 +11,22 @@ void motus_aq_offsets(int16_t *offset, const MotusPlane *luma, int mb_width, int
     (void)threads;
 #pragma omp parallel for num_threads(threads) schedule(static) reduction(+ : sum)
     for (int i = 0; i < n_mb; i++) {
-        const int energy = log2_energy(luma, i % mb_width, i / mb_width);
+        const int x = 16 * (i % mb_width), y = 16 * (i / mb_width);
+        const int width = motus_min(16, luma->width - x), height = motus_min(16, luma->height - y);
+        const uint8_t *at = luma->data + y * luma->stride + x;
+        uint32_t samples = 0, squares = 0;
+        for (int row = 0; row < height; row++, at += luma->stride)
+            for (int k = 0; k < width; k++) {
+                samples += at[k];
+                squares += (uint32_t)(at[k] * at[k]);
+            }
+        const int energy = motus_aq_log2_energy(samples, squares, (uint32_t)(width * height));
         offset[i] = (int16_t)energy;
         sum += energy;
     }
-    const int is_auto = mode == MOTUS_AQ_AUTO, mean = (int)(sum / n_mb),
-              middle = is_auto ? mean : MOTUS_AQ_MIDDLE,
-              strength = motus_aq_strength(is_auto, mean, strength_q8);
-    for (int i = 0; i < n_mb; i++) offset[i] = motus_aq_offset(offset[i], middle, strength);
+    const MotusAqScale scale =
+        motus_aq_scale(mode == MOTUS_AQ_AUTO, (int)(sum / n_mb), strength_q8);
+    for (int i = 0; i < n_mb; i++) offset[i] = motus_aq_offset(offset[i], scale);
 }
 
 // ---- mb-tree ------------------------------------------------------------------------------------

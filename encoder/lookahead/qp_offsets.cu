@@ -49,9 +49,7 @@ __global__ void aq_offsets(int16_t *offset, int n_mb, int is_auto, int strength_
     const int i = (int)(blockIdx.x * THREADS + threadIdx.x);
     if (i >= n_mb) return;
     const int mean = is_auto ? (int)(sums->energies / (uint64_t)n_mb) : 0;
-    const int middle = is_auto ? mean : MOTUS_AQ_MIDDLE,
-              strength = motus_aq_strength(is_auto, mean, strength_q8);
-    offset[i] = motus_aq_offset(offset[i], middle, strength);
+    offset[i] = motus_aq_offset(offset[i], motus_aq_scale(is_auto, mean, strength_q8));
 }
 
 struct References {

@@ -32,18 +32,26 @@ MOTUS_HD int motus_aq_log2_energy(uint32_t sum, uint32_t squares, uint32_t n) {
     return motus_log2_q12((uint64_t)scaled + 256) / 16;
 }
 
-// Returns the strength in a picture whose MBs' log2 energies have this mean, at least 8 * 256 each:
+// Log2 energy with offset 0, and strength.
+typedef struct MotusAqScale {
+    int middle, strength_q8;
+} MotusAqScale;
+
+// Returns the scale of a picture whose MBs' log2 energies have this mean, at least 8 * 256 each:
 // where most of a picture is flat, its few MBs with detail would get far too large QPs in mode 2.
-MOTUS_HD int motus_aq_strength(int is_auto, int mean, int strength_q8) {
-    return is_auto && mean < MOTUS_AQ_FULL
-               ? strength_q8 * (mean - MOTUS_AQ_NONE) / (MOTUS_AQ_FULL - MOTUS_AQ_NONE)
-               : strength_q8;
+MOTUS_HD MotusAqScale motus_aq_scale(int is_auto, int mean, int strength_q8) {
+    MotusAqScale scale;
+    scale.middle = is_auto ? mean : MOTUS_AQ_MIDDLE;
+    scale.strength_q8 = strength_q8;
+    if (is_auto && mean < MOTUS_AQ_FULL)
+        scale.strength_q8 = strength_q8 * (mean - MOTUS_AQ_NONE) / (MOTUS_AQ_FULL - MOTUS_AQ_NONE);
+    return scale;
 }
 
-// Returns the offset of an MB whose log2 energy is `energy`. middle: the energy with offset 0.
-MOTUS_HD int16_t motus_aq_offset(int energy, int middle, int strength_q8) {
+// Returns the offset of an MB whose log2 energy is `energy`.
+MOTUS_HD int16_t motus_aq_offset(int energy, MotusAqScale scale) {
     const int64_t moved =
-        (int64_t)(energy - middle) * strength_q8 * MOTUS_AQ_QP_PER_OCTAVE_Q8 >> 16;
+        (int64_t)(energy - scale.middle) * scale.strength_q8 * MOTUS_AQ_QP_PER_OCTAVE_Q8 >> 16;
     return (int16_t)motus_clip(-MOTUS_AQ_MAX_OFFSET, MOTUS_AQ_MAX_OFFSET, (int)moved);
 }
 

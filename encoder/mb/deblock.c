@@ -27,16 +27,14 @@ typedef uint8_t Strengths[4][4];
 // Computes bS of one direction. outside: MB beyond edge 0; NULL: that edge is not filtered. Returns
 // 0 if all are 0.
 static int find_strengths(Strengths strengths, const MotusMb *mb, const MotusMb *outside,
-                          int direction, MotusDeblockRefs refs) {
+                          int direction, int refs, int copies) {
     int any = 0;
     for (int edge = 0; edge < 4; edge++) {
-        const int all = motus_deblock_strength_edge(mb, outside, edge, refs.kind == MOTUS_REFS_B);
+        const int all = motus_deblock_strength_edge(mb, outside, edge, refs == MOTUS_REFS_B);
         for (int k = 0; k < 4; k++) {
-            int strength = all;
-            if (all < 0) {
-                const MotusEdgeBlocks e = motus_edge_blocks(mb, outside, direction, edge, k);
-                strength = motus_deblock_strength_block(&e, refs);
-            }
+            const int strength = all >= 0 ? all
+                                          : motus_deblock_strength_block(mb, outside, direction,
+                                                                         edge, k, refs, copies);
             strengths[edge][k] = (uint8_t)strength;
             any |= strength;
         }
@@ -73,9 +71,12 @@ static void chroma_edge(uint8_t *cb, uint8_t *cr, ptrdiff_t stride, int directio
 
 // Filters the edges of one direction of an MB. at: its first samples; stride: luma, chroma.
 static void filter_direction(uint8_t *const at[3], const ptrdiff_t stride[2], const MotusMb *mb,
-                             const MotusMb *outside, int direction, MotusDeblockRefs refs) {
+                             const MotusMb *outside, int direction, const MotusCodedMbs *mbs) {
+    const int refs = mbs->slice_type == MOTUS_SLICE_B ? MOTUS_REFS_B
+                     : mbs->refs > 1                  ? MOTUS_REFS_LIST0
+                                                      : MOTUS_REFS_ONE;
     Strengths strengths;
-    if (!find_strengths(strengths, mb, outside, direction, refs)) return;
+    if (!find_strengths(strengths, mb, outside, direction, refs, mbs->copies)) return;
     // From edge to edge.
     const ptrdiff_t luma_step = 4 * (direction == MOTUS_VERTICAL ? 1 : stride[0]),
                     chroma_step = 2 * (direction == MOTUS_VERTICAL ? 1 : stride[1]);
@@ -104,10 +105,6 @@ static void filter_mb(void *context, int x, int y) {
     const Picture *picture = context;
     const MotusCodedMbs *mbs = picture->mbs;
     const int mb_width = mbs->mb_width;
-    const MotusDeblockRefs refs = {mbs->slice_type == MOTUS_SLICE_B ? MOTUS_REFS_B
-                                   : mbs->refs > 1                  ? MOTUS_REFS_LIST0
-                                                                    : MOTUS_REFS_ONE,
-                                   mbs->copies};
     const MotusMb *mb = mbs->mb + y * mb_width + x;
     const MotusPlane *plane = picture->rec->plane;
     const ptrdiff_t stride[2] = {plane[0].stride, plane[1].stride};
@@ -117,9 +114,9 @@ static void filter_mb(void *context, int x, int y) {
     const int i = y * mb_width + x, slice = motus_slice_first(mbs->slice_first, i);
     // The first MB that may share a filtered edge with this one.
     const int first = mbs->apart_row && slice / mb_width == mbs->apart_row ? slice : 0;
-    filter_direction(at, stride, mb, x > 0 && i - 1 >= first ? mb - 1 : NULL, MOTUS_VERTICAL, refs);
+    filter_direction(at, stride, mb, x > 0 && i - 1 >= first ? mb - 1 : NULL, MOTUS_VERTICAL, mbs);
     filter_direction(at, stride, mb, i - mb_width >= first ? mb - mb_width : NULL, MOTUS_HORIZONTAL,
-                     refs);
+                     mbs);
 }
 
 void MOTUS_DEBLOCK_PICTURE(MotusFrame *rec, const MotusCodedMbs *mbs) {

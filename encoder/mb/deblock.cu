@@ -32,12 +32,9 @@ __global__ void __launch_bounds__(32 * PREPARE_WARPS) prepare_kernel(Picture p) 
 
     const int direction = lane >> 4, k = lane >> 2 & 3, edge = lane & 3; // one bS per lane
     const MotusMb *outside = direction == MOTUS_VERTICAL ? left : above;
-    const MotusDeblockRefs refs = {KIND, p.copies};
     int strength = motus_deblock_strength_edge(mb, outside, edge, KIND == MOTUS_REFS_B);
-    if (strength < 0) {
-        const MotusEdgeBlocks blocks = motus_edge_blocks(mb, outside, direction, edge, k);
-        strength = motus_deblock_strength_block(&blocks, refs);
-    }
+    if (strength < 0)
+        strength = motus_deblock_strength_block(mb, outside, direction, edge, k, KIND, p.copies);
     uint32_t nibbles = (uint32_t)strength << 4 * edge;
     nibbles |= __shfl_xor_sync(MOTUS_ALL_LANES, nibbles, 1);
     nibbles |= __shfl_xor_sync(MOTUS_ALL_LANES, nibbles, 2);

@@ -24,23 +24,16 @@ static __m128i far_apart(__m128i a0, __m128i b0, __m128i a1, __m128i b1) {
     return _mm_packs_epi16(_mm_cmpgt_epi16(d0, three), _mm_cmpgt_epi16(d1, three));
 }
 
-// Returns 16 bytes, not 0 where motus_deblock_has_levels is true.
-static __m128i levels_of(const MotusMb *mb) {
-    const __m128i bits = _mm_setr_epi8(1, 1, 2, 2, 1, 1, 2, 2, 4, 4, 8, 8, 4, 4, 8, 8);
-    return mb->transform_8x8 ? _mm_and_si128(_mm_set1_epi8((char)mb->cbp), bits)
-                             : load(mb->total_coeff);
-}
-
 static uint32_t load_word(const uint8_t of[4]) {
     uint32_t word;
     memcpy(&word, of, sizeof word);
     return word;
 }
 
-// Spreads the bytes of a word, a value of each 8x8 block, to their 4x4 blocks.
-static __m128i spread_8x8(uint32_t values) {
+// Spreads values of the 8x8 blocks, below 64, to their 4x4 blocks.
+static __m128i spread_8x8(const uint8_t values[4]) {
     const __m128i of_blk = _mm_setr_epi8(0, 0, 1, 1, 0, 0, 1, 1, 2, 2, 3, 3, 2, 2, 3, 3);
-    return _mm_shuffle_epi8(_mm_cvtsi32_si128((int)values), of_blk);
+    return _mm_shuffle_epi8(_mm_cvtsi32_si128((int)load_word(values)), of_blk);
 }
 
 // Returns the values of the blocks before those of an MB.
@@ -48,15 +41,6 @@ static __m128i blocks_before(__m128i own, __m128i outside, int direction) {
     return direction == MOTUS_VERTICAL
                ? _mm_or_si128(_mm_slli_epi32(own, 8), _mm_srli_epi32(outside, 24))
                : _mm_alignr_epi8(own, outside, 12);
-}
-
-// Loads list 1 of an inter MB as rows of four MVs. Returns lists and ref_idx_l0 of its 4x4 blocks:
-// below 4, and below 16.
-static __m128i load_list1(__m128i row[4], const MotusMb *mb) {
-    const __m128i mv = load(mb->mv1);
-    row[0] = row[1] = _mm_unpacklo_epi32(mv, mv);
-    row[2] = row[3] = _mm_unpackhi_epi32(mv, mv);
-    return spread_8x8(load_word(mb->pred) | load_word(mb->ref[0]) << 2);
 }
 
 // Returns bytes of -1 for the blocks whose MVs are near those of the blocks before them.
@@ -72,30 +56,42 @@ static __m128i near_mvs(const __m128i row[4], const __m128i outside[4], int dire
 }
 
 // Returns bS of the 16 blocks of an inter MB in raster order. outside: an inter MB.
-static __m128i inter_strengths(const MotusMb *mb, const MotusMb *outside, int direction,
-                               MotusDeblockRefs refs) {
-    const __m128i count = levels_of(mb),
-                  count_before = blocks_before(count, levels_of(outside), direction),
-                  empty = _mm_cmpeq_epi8(_mm_or_si128(count, count_before), _mm_setzero_si128());
-    __m128i row[4], out[4];
-    for (int i = 0; i < 4; i++) row[i] = load(mb->mv + 4 * i), out[i] = load(outside->mv + 4 * i);
-    __m128i same = near_mvs(row, out, direction);
-    if (refs.kind == MOTUS_REFS_LIST0) {
-        const __m128i least = _mm_set1_epi8((char)refs.copies),
-                      own = _mm_max_epu8(spread_8x8(load_word(mb->ref[0])), least),
-                      other = _mm_max_epu8(spread_8x8(load_word(outside->ref[0])), least);
-        same = _mm_and_si128(same, _mm_cmpeq_epi8(own, blocks_before(own, other, direction)));
-    } else if (refs.kind == MOTUS_REFS_B) {
-        const __m128i pred = load_list1(row, mb), pred_outside = load_list1(out, outside),
-                      pred_before = blocks_before(pred, pred_outside, direction);
-        same = _mm_and_si128(_mm_and_si128(same, near_mvs(row, out, direction)),
-                             _mm_cmpeq_epi8(pred, pred_before));
+static __m128i inter_strengths(const MotusMb *mb, const MotusMb *outside, int direction, int refs,
+                               int copies) {
+    const __m128i of_cbp = _mm_setr_epi8(1, 1, 2, 2, 1, 1, 2, 2, 4, 4, 8, 8, 4, 4, 8, 8),
+                  least = _mm_set1_epi8((char)copies);
+    const MotusMb *const both[2] = {mb, outside};
+    __m128i row[2][4], count[2], its_ref[2]; // count: not 0 where deblock_has_levels is true
+    for (int k = 0; k < 2; k++) {
+        const MotusMb *of = both[k];
+        count[k] = of->transform_8x8 ? _mm_and_si128(_mm_set1_epi8((char)of->cbp), of_cbp)
+                                     : load(of->total_coeff);
+        for (int i = 0; i < 4; i++) row[k][i] = load(of->mv + 4 * i);
     }
-    return _mm_blendv_epi8(_mm_set1_epi8(2), _mm_andnot_si128(same, _mm_set1_epi8(1)), empty);
+    __m128i same = near_mvs(row[0], row[1], direction);
+    for (int k = 0; k < 2 && refs != MOTUS_REFS_ONE; k++) {
+        its_ref[k] = spread_8x8(both[k]->ref[0]);
+        if (refs == MOTUS_REFS_LIST0) {
+            its_ref[k] = _mm_max_epu8(its_ref[k], least);
+            continue;
+        }
+        // List 1, and ref_idx_l0 beside the lists: below 16 and below 4.
+        const __m128i mv = load(both[k]->mv1);
+        its_ref[k] = _mm_or_si128(spread_8x8(both[k]->pred), _mm_slli_epi16(its_ref[k], 2));
+        row[k][0] = row[k][1] = _mm_unpacklo_epi32(mv, mv);
+        row[k][2] = row[k][3] = _mm_unpackhi_epi32(mv, mv);
+    }
+    if (refs != MOTUS_REFS_ONE)
+        same = _mm_and_si128(
+            same, _mm_cmpeq_epi8(its_ref[0], blocks_before(its_ref[0], its_ref[1], direction)));
+    if (refs == MOTUS_REFS_B) same = _mm_and_si128(same, near_mvs(row[0], row[1], direction));
+    const __m128i any = _mm_or_si128(count[0], blocks_before(count[0], count[1], direction));
+    return _mm_blendv_epi8(_mm_set1_epi8(2), _mm_andnot_si128(same, _mm_set1_epi8(1)),
+                           _mm_cmpeq_epi8(any, _mm_setzero_si128()));
 }
 
 static int find_strengths(Strengths strengths, const MotusMb *mb, const MotusMb *outside,
-                          int direction, MotusDeblockRefs refs) {
+                          int direction, int refs, int copies) {
     const __m128i by_column = _mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
     const __m128i edge0 = _mm_setr_epi32(-1, 0, 0, 0);
     __m128i all;
@@ -103,7 +99,7 @@ static int find_strengths(Strengths strengths, const MotusMb *mb, const MotusMb 
         all = _mm_set1_epi8(3);
     } else {
         const MotusMb *inter = outside && !motus_mb_is_intra(outside) ? outside : mb;
-        all = inter_strengths(mb, inter, direction, refs);
+        all = inter_strengths(mb, inter, direction, refs, copies);
         if (direction == MOTUS_VERTICAL) all = _mm_shuffle_epi8(all, by_column);
     }
     const int first = motus_deblock_strength_edge(mb, outside, 0, 0); // -1: keep
@@ -115,13 +111,13 @@ static int find_strengths(Strengths strengths, const MotusMb *mb, const MotusMb 
 
 // ---- The filter across 16 lines -----------------------------------------------------------------
 
-typedef struct Lines {
-    __m256i p[4], q[4]; // p3 and q3, and of chroma p2 and q2, are only read for luma
-} Lines;
+// A vector has 16 lines' samples at one distance from the edge: s[0..7] are p3..p0, q0..q3. Of
+// chroma p1..q1 are read.
 
-static __m256i distance(__m256i a, __m256i b) { return _mm256_abs_epi16(_mm256_sub_epi16(a, b)); }
-static __m256i below(__m256i a, int limit) {
-    return _mm256_cmpgt_epi16(_mm256_set1_epi16((short)limit), a);
+// Returns -1 where |a - b| < limit.
+static __m256i is_near(__m256i a, __m256i b, int limit) {
+    return _mm256_cmpgt_epi16(_mm256_set1_epi16((short)limit),
+                              _mm256_abs_epi16(_mm256_sub_epi16(a, b)));
 }
 static __m256i add3(__m256i a, __m256i b, __m256i c) {
     return _mm256_add_epi16(_mm256_add_epi16(a, b), c);
@@ -132,68 +128,61 @@ static __m256i clip(__m256i v, __m256i most) {
                             _mm256_max_epi16(_mm256_sub_epi16(_mm256_setzero_si256(), most), v));
 }
 
-// Equals motus_deblock_normal in the lanes of `on`. p0 and q0 may leave 0..255; stores saturate.
-static void normal(Lines *l, int chroma, __m256i on, __m256i tc0, int beta) {
-    const __m256i p1 = l->p[1], p0 = l->p[0], q0 = l->q[0], q1 = l->q[1];
-    __m256i tc = _mm256_add_epi16(tc0, _mm256_set1_epi16(1));
-    if (!chroma) {
-        const __m256i p2 = l->p[2], q2 = l->q[2], mean = _mm256_avg_epu16(p0, q0);
-        const __m256i ap = below(distance(p2, p0), beta),
-                      aq = below(distance(q2, q0), beta); // -1: yes
-        const __m256i dp = _mm256_srai_epi16(
-                          _mm256_sub_epi16(_mm256_add_epi16(p2, mean), twice(p1)), 1),
-                      dq = _mm256_srai_epi16(
-                          _mm256_sub_epi16(_mm256_add_epi16(q2, mean), twice(q1)), 1);
-        l->p[1] = _mm256_add_epi16(p1, _mm256_and_si256(clip(dp, tc0), _mm256_and_si256(ap, on)));
-        l->q[1] = _mm256_add_epi16(q1, _mm256_and_si256(clip(dq, tc0), _mm256_and_si256(aq, on)));
-        tc = _mm256_sub_epi16(_mm256_sub_epi16(tc0, ap), aq);
-    }
-    const __m256i slope = add3(_mm256_slli_epi16(_mm256_sub_epi16(q0, p0), 2),
-                               _mm256_sub_epi16(p1, q1), _mm256_set1_epi16(4));
-    const __m256i delta = _mm256_and_si256(clip(_mm256_srai_epi16(slope, 3), tc), on);
-    l->p[0] = _mm256_add_epi16(p0, delta);
-    l->q[0] = _mm256_sub_epi16(q0, delta);
-}
-
-// Equals motus_deblock_side_strong in the lanes of `on`. a: this side, b: the unfiltered other
-// side.
-static void side_strong(__m256i a[4], __m256i b0, __m256i b1, int chroma, __m256i on, __m256i near,
-                        int beta) {
-    const __m256i a0 = a[0], a1 = a[1], two = _mm256_set1_epi16(2), four = _mm256_set1_epi16(4);
+// Equals deblock_side_strong in the lanes of `on`. a: this side's first sample, the others follow
+// at distance `out`; b: the unfiltered other side.
+static void side_strong(__m256i *a, int out, __m256i b0, __m256i b1, int chroma, __m256i on,
+                        __m256i near, int beta) {
+    const __m256i a0 = a[0], a1 = a[out], two = _mm256_set1_epi16(2), four = _mm256_set1_epi16(4);
     const __m256i weak = _mm256_srli_epi16(_mm256_add_epi16(add3(twice(a1), a0, b1), two), 2);
     if (chroma) {
         a[0] = _mm256_blendv_epi8(a0, weak, on);
         return;
     }
-    const __m256i a2 = a[2], a3 = a[3],
-                  flat = _mm256_and_si256(near, below(distance(a2, a0), beta));
+    const __m256i a2 = a[2 * out], a3 = a[3 * out],
+                  flat = _mm256_and_si256(near, is_near(a2, a0, beta));
     const __m256i sum = add3(a1, a0, b0), smooth = _mm256_and_si256(on, flat);
     const __m256i new0 = _mm256_srli_epi16(_mm256_add_epi16(add3(a2, twice(sum), b1), four), 3),
                   new1 = _mm256_srli_epi16(add3(a2, sum, two), 2),
                   new2 = _mm256_srli_epi16(
                       _mm256_add_epi16(add3(twice(_mm256_add_epi16(a3, a2)), a2, sum), four), 3);
     a[0] = _mm256_blendv_epi8(a0, _mm256_blendv_epi8(weak, new0, flat), on);
-    a[1] = _mm256_blendv_epi8(a1, new1, smooth);
-    a[2] = _mm256_blendv_epi8(a2, new2, smooth);
+    a[out] = _mm256_blendv_epi8(a1, new1, smooth);
+    a[2 * out] = _mm256_blendv_epi8(a2, new2, smooth);
 }
 
-// Filters 16 lines. tc0: -1 if bS is 0, ignored if it is 4. Returns 0 if no line changes.
-static int filter(Lines *l, int chroma, int strong, __m256i tc0, const MotusDeblockLimits *limits) {
-    // filterSamplesFlag for bS > 0
-    __m256i on =
-        _mm256_and_si256(below(distance(l->p[0], l->q[0]), limits->alpha),
-                         _mm256_and_si256(below(distance(l->p[1], l->p[0]), limits->beta),
-                                          below(distance(l->q[1], l->q[0]), limits->beta)));
+// Equals motus_deblock_normal and motus_deblock_strong. tc0: -1 if bS is 0, ignored if it is 4. p0
+// and q0 may leave 0..255; stores saturate. Returns 0 if no line changes.
+static int filter(__m256i s[8], int chroma, int strong, __m256i tc0,
+                  const MotusDeblockLimits *limits) {
+    const __m256i p1 = s[2], p0 = s[3], q0 = s[4], q1 = s[5];
+    const int beta = limits->beta;
+    __m256i on = _mm256_and_si256(is_near(p0, q0, limits->alpha),
+                                  _mm256_and_si256(is_near(p1, p0, beta), is_near(q1, q0, beta)));
     if (!strong) on = _mm256_andnot_si256(_mm256_srai_epi16(tc0, 15), on);
     if (_mm256_testz_si256(on, on)) return 0;
     if (strong) {
-        const __m256i near = below(distance(l->p[0], l->q[0]), (limits->alpha >> 2) + 2),
-                      p0 = l->p[0], p1 = l->p[1];
-        side_strong(l->p, l->q[0], l->q[1], chroma, on, near, limits->beta);
-        side_strong(l->q, p0, p1, chroma, on, near, limits->beta);
-    } else {
-        normal(l, chroma, on, tc0, limits->beta);
+        const __m256i near = is_near(p0, q0, (limits->alpha >> 2) + 2);
+        side_strong(s + 3, -1, q0, q1, chroma, on, near, beta);
+        side_strong(s + 4, 1, p0, p1, chroma, on, near, beta);
+        return 1;
     }
+    __m256i tc = _mm256_add_epi16(tc0, _mm256_set1_epi16(1));
+    if (!chroma) {
+        const __m256i p2 = s[1], q2 = s[6], mean = _mm256_avg_epu16(p0, q0);
+        const __m256i ap = is_near(p2, p0, beta), aq = is_near(q2, q0, beta); // -1: yes
+        const __m256i dp = _mm256_srai_epi16(
+                          _mm256_sub_epi16(_mm256_add_epi16(p2, mean), twice(p1)), 1),
+                      dq = _mm256_srai_epi16(
+                          _mm256_sub_epi16(_mm256_add_epi16(q2, mean), twice(q1)), 1);
+        s[2] = _mm256_add_epi16(p1, _mm256_and_si256(clip(dp, tc0), _mm256_and_si256(ap, on)));
+        s[5] = _mm256_add_epi16(q1, _mm256_and_si256(clip(dq, tc0), _mm256_and_si256(aq, on)));
+        tc = _mm256_sub_epi16(_mm256_sub_epi16(tc0, ap), aq);
+    }
+    const __m256i slope = add3(_mm256_slli_epi16(_mm256_sub_epi16(q0, p0), 2),
+                               _mm256_sub_epi16(p1, q1), _mm256_set1_epi16(4));
+    const __m256i delta = _mm256_and_si256(clip(_mm256_srai_epi16(slope, 3), tc), on);
+    s[3] = _mm256_add_epi16(p0, delta);
+    s[4] = _mm256_sub_epi16(q0, delta);
     return 1;
 }
 
@@ -220,22 +209,6 @@ static void store_high(uint8_t *to, __m128i v) {
     _mm_storel_epi64((__m128i *)to, _mm_unpackhi_epi64(v, v));
 }
 
-// Convert between v (p3..p0, q0..q3, or p1, p0, q0, q1) and lines. half: samples on a side.
-static Lines lines_of(const __m128i *v, int half) {
-    Lines l;
-    for (int i = 0; i < 4; i++) {
-        l.p[i] = _mm256_cvtepu8_epi16(v[half - 1 - (i < half ? i : half - 1)]);
-        l.q[i] = _mm256_cvtepu8_epi16(v[half + (i < half ? i : half - 1)]);
-    }
-    return l;
-}
-static void lines_to(__m128i *v, int half, const Lines *l) {
-    for (int i = 0; i < half; i++) {
-        v[half - 1 - i] = narrow(l->p[i]);
-        v[half + i] = narrow(l->q[i]);
-    }
-}
-
 // Returns tc0 of a bS in the 16-bit lanes of `repeat`.
 static int64_t tc0_lanes(int strength, const MotusDeblockLimits *limits, int64_t repeat) {
     return strength ? limits->tc0[strength & 3] * repeat : -1;
@@ -258,9 +231,10 @@ static void luma_edge(uint8_t *s, ptrdiff_t stride, int direction, const uint8_t
     } else {
         for (int i = 0; i < 8; i++) v[i] = load(at + i * stride);
     }
-    Lines l = lines_of(v, 4);
-    if (!filter(&l, 0, strength[0] == 4, tc0, limits)) return;
-    lines_to(v, 4, &l);
+    __m256i lines[8];
+    for (int i = 0; i < 8; i++) lines[i] = _mm256_cvtepu8_epi16(v[i]);
+    if (!filter(lines, 0, strength[0] == 4, tc0, limits)) return;
+    for (int i = 0; i < 8; i++) v[i] = narrow(lines[i]);
     if (direction == MOTUS_VERTICAL) {
         for (int i = 0; i < 3; i++) interleave(v, 8);
         for (int i = 0; i < 8; i++) {
@@ -293,9 +267,10 @@ static void chroma_edge(uint8_t *cb, uint8_t *cr, ptrdiff_t stride, int directio
             v[i] = _mm_unpacklo_epi64(_mm_loadl_epi64((const __m128i *)(at[0] + i * stride)),
                                       _mm_loadl_epi64((const __m128i *)(at[1] + i * stride)));
     }
-    Lines l = lines_of(v, 2);
-    if (!filter(&l, 1, strength[0] == 4, _mm256_broadcastsi128_si256(half), limits)) return;
-    lines_to(v, 2, &l);
+    __m256i lines[8];
+    for (int i = 0; i < 4; i++) lines[2 + i] = _mm256_cvtepu8_epi16(v[i]);
+    if (!filter(lines, 1, strength[0] == 4, _mm256_broadcastsi128_si256(half), limits)) return;
+    for (int i = 0; i < 4; i++) v[i] = narrow(lines[2 + i]);
     if (direction == MOTUS_VERTICAL) {
         for (int i = 0; i < 2; i++) interleave(v, 4);
         for (int i = 0; i < 4; i++) {

@@ -39,20 +39,16 @@ MOTUS_HD MotusDeblockLimits motus_deblock_limits(int qp) {
 }
 
 // True if the block has levels, or with the 8x8 transform its 8x8 block.
-MOTUS_HD int motus_deblock_has_levels(const MotusMb *mb, int blk) {
+MOTUS_HD int deblock_has_levels(const MotusMb *mb, int blk) {
     return mb->transform_8x8 ? mb->cbp >> ((blk >> 2 & 2) | (blk >> 1 & 1)) & 1
                              : mb->total_coeff[blk];
 }
 
 enum { MOTUS_VERTICAL, MOTUS_HORIZONTAL }; // direction of an edge
 
-enum { MOTUS_REFS_ONE, MOTUS_REFS_LIST0, MOTUS_REFS_B }; // one; several in list 0; B
-
-// References of a picture's blocks. No picture is in both lists, and list 1 has one reference.
-typedef struct MotusDeblockRefs {
-    int kind;   // MOTUS_REFS_*
-    int copies; // LIST0: ref_idx 1 to here are the picture of ref_idx 0
-} MotusDeblockRefs;
+// References of a picture's blocks: one; several in list 0; of a B picture, none in both lists and
+// one in list 1.
+enum { MOTUS_REFS_ONE, MOTUS_REFS_LIST0, MOTUS_REFS_B };
 
 // Returns bS of edge 0..3 of a direction, from the left or the top, if it follows from the MB
 // types, else -1. outside: MB beyond edge 0; NULL: that edge is not filtered.
@@ -69,35 +65,24 @@ MOTUS_HD int motus_deblock_strength_edge(const MotusMb *mb, const MotusMb *outsi
     return one_mv && !(mb->cbp & 15) ? 0 : -1;
 }
 
-// Block k (0..3) of an edge: the MBs and 4x4 blocks on its two sides.
-typedef struct MotusEdgeBlocks {
-    const MotusMb *p, *q;
-    int p_blk, q_blk;
-} MotusEdgeBlocks;
-
-// outside: the neighbour that edge 0 is shared with.
-MOTUS_HD MotusEdgeBlocks motus_edge_blocks(const MotusMb *mb, const MotusMb *outside, int direction,
-                                           int edge, int k) {
-    const int across = direction == MOTUS_VERTICAL ? 1 : 4, along = 5 - across;
-    const int blk = k * along + edge * across;
-    const MotusEdgeBlocks inside = {mb, mb, blk - across, blk},
-                          first = {outside, mb, blk + 3 * across, blk};
-    return edge ? inside : first;
-}
-
-// Returns bS of a block of an edge for which motus_deblock_strength_edge returns -1 (8.7.2.1).
-MOTUS_HD int motus_deblock_strength_block(const MotusEdgeBlocks *e, MotusDeblockRefs refs) {
-    if (motus_deblock_has_levels(e->p, e->p_blk) | motus_deblock_has_levels(e->q, e->q_blk))
-        return 2;
-    const MotusMv a = e->p->mv[e->p_blk], b = e->q->mv[e->q_blk];
+// Returns bS of block k (0..3) of an edge for which motus_deblock_strength_edge returns -1
+// (8.7.2.1). outside: the MB that edge 0 is shared with; refs: MOTUS_REFS_*; copies: of LIST0:
+// ref_idx 1 to here are the picture of ref_idx 0.
+MOTUS_HD int motus_deblock_strength_block(const MotusMb *mb, const MotusMb *outside, int direction,
+                                          int edge, int k, int refs, int copies) {
+    const int across = direction == MOTUS_VERTICAL ? 1 : 4,
+              q_blk = k * (5 - across) + edge * across,
+              p_blk = edge ? q_blk - across : q_blk + 3 * across;
+    const MotusMb *before = edge ? mb : outside;
+    if (deblock_has_levels(before, p_blk) | deblock_has_levels(mb, q_blk)) return 2;
+    const MotusMv a = before->mv[p_blk], b = mb->mv[q_blk];
     const int far = motus_abs(a.x - b.x) >= 4 || motus_abs(a.y - b.y) >= 4,
-              p8 = motus_8x8_of(e->p_blk), q8 = motus_8x8_of(e->q_blk);
-    if (refs.kind == MOTUS_REFS_ONE || far) return far;
-    const int p = e->p->ref[0][p8], q = e->q->ref[0][q8];
-    if (refs.kind == MOTUS_REFS_LIST0)
-        return motus_max(p, refs.copies) != motus_max(q, refs.copies);
-    const MotusMv a1 = e->p->mv1[p8], b1 = e->q->mv1[q8]; // 0 where list 1 is not used
-    return e->p->pred[p8] != e->q->pred[q8] || p != q || motus_abs(a1.x - b1.x) >= 4 ||
+              p8 = motus_8x8_of(p_blk), q8 = motus_8x8_of(q_blk);
+    if (refs == MOTUS_REFS_ONE || far) return far;
+    const int p = before->ref[0][p8], q = mb->ref[0][q8];
+    if (refs == MOTUS_REFS_LIST0) return motus_max(p, copies) != motus_max(q, copies);
+    const MotusMv a1 = before->mv1[p8], b1 = mb->mv1[q8]; // 0 where list 1 is not used
+    return before->pred[p8] != mb->pred[q8] || p != q || motus_abs(a1.x - b1.x) >= 4 ||
            motus_abs(a1.y - b1.y) >= 4;
 }
 
@@ -136,8 +121,8 @@ MOTUS_HD void motus_deblock_normal(uint8_t *s, ptrdiff_t step, int chroma, int t
 
 // Filters one side of a line with bS 4 (8.7.2.4). a: this side, b: the other one. s: a0; a1 and a2
 // follow at distance `out`.
-MOTUS_HD void motus_deblock_side_strong(uint8_t *s, ptrdiff_t out, int a0, int a1, int b0, int b1,
-                                        int near, int beta) {
+MOTUS_HD void deblock_side_strong(uint8_t *s, ptrdiff_t out, int a0, int a1, int b0, int b1,
+                                  int near, int beta) {
     const int a2 = near ? s[2 * out] : 0;
     if (near && motus_abs(a2 - a0) < beta) {
         const int a3 = s[3 * out];
@@ -155,8 +140,8 @@ MOTUS_HD void motus_deblock_strong(uint8_t *s, ptrdiff_t step, int chroma,
     if (!deblock_wanted(s, step, limits)) return;
     const int p1 = s[-2 * step], p0 = s[-step], q0 = s[0], q1 = s[step];
     const int near = !chroma && motus_abs(p0 - q0) < (limits->alpha >> 2) + 2;
-    motus_deblock_side_strong(s - step, -step, p0, p1, q0, q1, near, limits->beta);
-    motus_deblock_side_strong(s, step, q0, q1, p0, p1, near, limits->beta);
+    deblock_side_strong(s - step, -step, p0, p1, q0, q1, near, limits->beta);
+    deblock_side_strong(s, step, q0, q1, p0, p1, near, limits->beta);
 }
 
 #endif

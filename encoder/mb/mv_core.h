@@ -177,8 +177,7 @@ MOTUS_HD int motus_mb_mvd(const MotusMb *mb, const MotusNeighbours *neighbours, 
 // Cells of an MB: rows and columns 1..4 are its own 4x4 blocks, row 0 and column 0 the neighbours',
 // column 5 of row 0 that of the MB above right.
 typedef struct MotusMvGrid {
-    MotusMv mv[5][6];
-    uint8_t state[5][6];
+    MotusMvCell cell[5][6];
 } MotusMvGrid;
 
 // Sets the cells of the width x height block at (x, y) of the MB, in units of 4 samples: from
@@ -186,10 +185,7 @@ typedef struct MotusMvGrid {
 MOTUS_HD void motus_grid_set(MotusMvGrid *grid, int x, int y, int width, int height,
                              MotusMvCell cell) {
     for (int row = y + 1; row <= y + height; row++)
-        for (int column = x + 1; column <= x + width; column++) {
-            grid->mv[row][column] = cell.mv;
-            grid->state[row][column] = (uint8_t)cell.state;
-        }
+        for (int column = x + 1; column <= x + width; column++) grid->cell[row][column] = cell;
 }
 
 // Loads the neighbours in a list; the MB's own cells become not available.
@@ -204,19 +200,12 @@ MOTUS_HD void motus_grid_load(MotusMvGrid *grid, const MotusNeighbours *neighbou
     motus_grid_set(grid, 0, 0, 5, 4, none);
 }
 
-MOTUS_HD MotusMvCell grid_cell(const MotusMvGrid *grid, int row, int column) {
-    MotusMvCell cell;
-    cell.mv = grid->mv[row][column];
-    cell.state = grid->state[row][column];
-    return cell;
-}
-
 // Returns the predicted MV of a partition or sub-macroblock partition for a ref_idx.
 MOTUS_HD MotusMv motus_grid_mvp(const MotusMvGrid *grid, const MotusPartition *p, int ref) {
     const int beyond = p->x + 1 + p->width;
-    const int c = grid->state[p->y][beyond] != MOTUS_CELL_NONE ? beyond : p->x; // or D (8.4.1.3.2)
-    return motus_mvp(grid_cell(grid, p->y + 1, p->x), grid_cell(grid, p->y, p->x + 1),
-                     grid_cell(grid, p->y, c), p->mode, p->part, ref);
+    const MotusMvCell *above = grid->cell[p->y];
+    const int c = above[beyond].state != MOTUS_CELL_NONE ? beyond : p->x; // or D (8.4.1.3.2)
+    return motus_mvp(grid->cell[p->y + 1][p->x], above[p->x + 1], above[c], p->mode, p->part, ref);
 }
 
 // Returns the MV that a P picture keeps of an MB for the search centres of later pictures, into its

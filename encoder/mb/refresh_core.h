@@ -56,16 +56,12 @@ MOTUS_HD int motus_refresh_max_mv_y(const MotusRefresh *r, int y) {
     return y < r->first && r->ref_end < r->mb_height ? 64 * (r->ref_end - y - 1) : MOTUS_MAX_MV_Y;
 }
 
-// Returns y of an MV, lowered if need be so that no sample behind the largest one is read. Taps of
-// the interpolation read further samples where y is no whole sample.
-MOTUS_HD int motus_refresh_mv_y(int max_mv_y, int y) {
+// Returns y of an MV of a block that ends with row 0..3 of an MB's 4x4 blocks (3: the whole MB),
+// lowered if need be so that no sample behind the largest one is read. Taps of the interpolation
+// read further samples where y is no whole sample.
+MOTUS_HD int motus_refresh_mv_y(int max_mv_y, int row, int y) {
+    max_mv_y += 16 * (3 - row);
     return y < max_mv_y - 4 * (MOTUS_TAPS_BELOW - 1) ? y : motus_min(y, max_mv_y) & ~3;
-}
-
-// Returns y of an MV of a block that ends with row 0..3 of an MB's 4x4 blocks, lowered as by
-// motus_refresh_mv_y.
-MOTUS_HD int motus_refresh_row_mv_y(int max_mv_y, int row, int y) {
-    return motus_refresh_mv_y(max_mv_y + 16 * (3 - row), y);
 }
 
 // Returns y of an MV of block b of the 41, lowered as by motus_refresh_mv_y.
@@ -75,7 +71,7 @@ MOTUS_HD int motus_refresh_block_mv_y(int max_mv_y, int b, int y) {
                   : b >= MOTUS_BLOCK_8x4 ? (b - MOTUS_BLOCK_8x4) >> 1
                   : b >= MOTUS_BLOCK_8x8 ? (b - MOTUS_BLOCK_8x8) >> 1 << 1 | 1
                                          : (b == MOTUS_BLOCK_16x8 ? 1 : 3);
-    return motus_refresh_row_mv_y(max_mv_y, k, y);
+    return motus_refresh_mv_y(max_mv_y, k, y);
 }
 
 // SATD of a 4x4 block with an MV that its row does not allow: above all others, which are at most

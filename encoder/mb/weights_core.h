@@ -53,9 +53,4 @@ MOTUS_HD uint8_t motus_weighted_sample(int sample, MotusWeight w, int log2_denom
     return motus_clip_u8(((sample * w.weight + (1 << (log2_denom - 1))) >> log2_denom) + w.offset);
 }
 
-// Fills in the weighted sample of each value.
-MOTUS_HD void motus_weight_table(uint8_t table[256], MotusWeight w, int log2_denom) {
-    for (int v = 0; v < 256; v++) table[v] = motus_weighted_sample(v, w, log2_denom);
-}
-
 #endif

@@ -58,18 +58,6 @@ static MotusStatus alloc_references(MotusCpuCoder *c) {
     return MOTUS_OK;
 }
 
-static MotusStatus alloc_costs(MotusCpuCoder *c) {
-    c->context = motus_alloc((size_t)c->pic.mbs.n_mb, sizeof *c->context);
-    c->costs = motus_alloc(COST_TABLES, sizeof *c->costs);
-    if (!c->context || !c->costs) return MOTUS_ERR_MEMORY;
-    c->pic.mbs.context = c->context;
-    c->pic.mbs.bins = &c->bins;
-    c->memory.first_costs = c->costs;
-    for (int i = 1; i < COST_TABLES; i++)
-        c->tables[(i - 1) / MOTUS_COST_TABLES][(i - 1) % MOTUS_COST_TABLES] = c->costs + i;
-    return MOTUS_OK;
-}
-
 static MotusStatus alloc_memory(MotusCpuCoder *c, int threads) {
     const MotusStream *s = c->jobs.stream;
     MotusMeConfig me = motus_me_config_default(16 * s->mb_width, 16 * s->mb_height);
@@ -85,7 +73,16 @@ static MotusStatus alloc_memory(MotusCpuCoder *c, int threads) {
     if (!status && s->config.slice_max_size &&
         !(c->cut_first = motus_alloc(n, sizeof *c->cut_first)))
         status = MOTUS_ERR_MEMORY;
-    if (!status && s->sequence.cabac) status = alloc_costs(c);
+    if (!status && s->sequence.cabac) {
+        c->context = motus_alloc(n, sizeof *c->context);
+        c->costs = motus_alloc(COST_TABLES, sizeof *c->costs);
+        if (!c->context || !c->costs) return MOTUS_ERR_MEMORY;
+        c->pic.mbs.context = c->context;
+        c->pic.mbs.bins = &c->bins;
+        c->memory.first_costs = c->costs;
+        for (int i = 1; i < COST_TABLES; i++)
+            c->tables[(i - 1) / MOTUS_COST_TABLES][(i - 1) % MOTUS_COST_TABLES] = c->costs + i;
+    }
     if (!status) status = alloc_references(c);
     if (!status) status = motus_me_cpu_open(&c->me, &me);
     if (!status) c->max_threads = c->me->threads;

@@ -21,8 +21,7 @@ constexpr int MOST_SPARE_BUFFERS = 5;
 constexpr int LISTS = 3; // of launches
 constexpr int MAX_BUFFERS = MOTUS_MAX_REFERENCES + 1 + MOST_SPARE_BUFFERS;
 
-static_assert((int)MOTUS_COST_TABLES > (int)MOTUS_CODER_DEPTH,
-              "a table's readers are done, cabac_costs_core.h");
+static_assert((int)MOTUS_COST_TABLES > (int)MOTUS_CODER_DEPTH, "a table's readers are done, job.h");
 
 // Downloaded from each picture beside its NAL units.
 typedef struct Report {

@@ -5,9 +5,6 @@
 #include "common/device.h"
 #include "common/int_core.h"
 
-#define MAX_CODERS 16 // of a device, if their number is chosen here: more hardly add to the speed
-#define SLOTS_BYTES ((size_t)4 << 30) // likewise, of frame slots
-
 // Every device has to be usable, not only those whose coders get a GOP.
 static MotusStatus find_devices(const MotusEncoderConfig *c, int device[MOTUS_MAX_GOP_CODERS],
                                 int *n, MotusError *error) {
@@ -21,30 +18,13 @@ static MotusStatus find_devices(const MotusEncoderConfig *c, int device[MOTUS_MA
     return status;
 }
 
-// As many whole GOPs as fit into a quarter of the free memory of the device that has least.
-static int best_coders(const MotusStream *stream, const int *device, int n_devices, int threads,
-                       int slots) {
-    (void)threads;
-    size_t bytes = SLOTS_BYTES;
-    for (int i = 0; i < n_devices; i++) {
-        const size_t free_bytes = motus_cuda_coder_free_bytes(device[i]) / 4;
-        if (bytes > free_bytes) bytes = free_bytes;
-    }
-    const size_t fit = bytes / motus_cuda_coder_bytes(stream, slots, MAX_CODERS);
-    return n_devices * (int)(fit < 1 ? 1 : fit > MAX_CODERS ? MAX_CODERS : fit);
-}
-
-static MotusStatus measure(const MotusPictureJob *job, MotusSourceStats *stats, MotusError *error) {
-    return motus_frame_slot_stats(job->slot, stats, error);
-}
-
 const MotusExecutorOps motus_executor_ops_cuda = {.backend = MOTUS_BACKEND_CUDA,
                                                   .any_thread = 1,
-                                                  .best_coders = best_coders,
+                                                  .best_coders = motus_cuda_coder_best,
                                                   .coder_bytes = motus_cuda_coder_bytes,
                                                   .open = motus_cuda_coder_open,
                                                   .close = motus_cuda_coder_close,
-                                                  .measure = measure,
+                                                  .measure = motus_frame_slot_measure,
                                                   .begin = motus_cuda_coder_begin,
                                                   .wait = motus_cuda_coder_wait,
                                                   .finish = motus_cuda_coder_finish,

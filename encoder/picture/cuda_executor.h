@@ -42,9 +42,9 @@ MotusStatus motus_frame_slot_fill(MotusFrameSlot *slot, const MotusFrameSource *
 // Blocks until the frame that came last from host memory has been read.
 MotusStatus motus_frame_slot_wait(const MotusFrameSlot *slot, MotusError *error);
 
-// Copies the statistics of the frame that came last; blocks until they are in host memory.
-MotusStatus motus_frame_slot_stats(const MotusFrameSlot *slot, MotusSourceStats *stats,
-                                   MotusError *error);
+// Copies the statistics of the frame in a job's slot; blocks until they are in host memory.
+MotusStatus motus_frame_slot_measure(const MotusPictureJob *job, MotusSourceStats *stats,
+                                     MotusError *error);
 
 // ---- Packet pool --------------------------------------------------------------------------------
 
@@ -68,7 +68,8 @@ MotusStatus motus_packet_pool_put(MotusPacketPool *pool, const MotusPacketPiece 
 
 int motus_cuda_coder_depth(const MotusStream *stream, int coders);
 size_t motus_cuda_coder_bytes(const MotusStream *stream, int slots, int coders);
-size_t motus_cuda_coder_free_bytes(int device); // free memory of a device
+int motus_cuda_coder_best(const MotusStream *stream, const int *device, int n_devices, int threads,
+                          int slots);
 
 // The device of `shared` (MotusCopyStreams) has to outlive it. MOTUS_ERR_CUDA, _MEMORY;
 // _UNSUPPORTED with slice_max_size.

@@ -54,6 +54,10 @@ typedef struct MotusPacketBlock {
     void (*wait)(const struct MotusPacketBlock *block,
                  void *stream);                                 // blocks until `stream` is idle
     void (*free)(struct MotusPacketBlock *block, void *stream); // in stream order; from any thread
+    // The pool's: a free block waits in its list; the next user waits for `unused` on the device.
+    size_t room;
+    void *unused; // cudaEvent_t: the stream in whose order it was freed has come so far
+    struct MotusPacketBlock *next; // in the list
 } MotusPacketBlock;
 
 // All functions that return a status set *error on failure, and then leave nothing open. `shared`

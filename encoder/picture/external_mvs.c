@@ -14,10 +14,6 @@ static uint32_t modes_of(const MotusFrameParams *params) {
                                                               : MOTUS_MODES_ALL;
 }
 
-int motus_external_mvs_are_given(const MotusFrameParams *params) {
-    return params->external_mvs || params->n_reference_mvs;
-}
-
 static size_t count_mbs(const MotusStream *s) { return (size_t)s->mb_width * (size_t)s->mb_height; }
 
 // ---- Checks -------------------------------------------------------------------------------------
@@ -111,34 +107,30 @@ MotusStatus motus_external_mvs_check(const MotusStream *s, const MotusFrameParam
 
 size_t motus_external_mvs_bytes(const MotusStream *s, const MotusFrameParams *params) {
     const size_t n_mb = count_mbs(s), n = params->n_reference_mvs;
+    if (!params->external_mvs && !n) return 0;
     return MOTUS_BLOCKS * sizeof(MotusMv) * n_mb +
            (n ? (n_mb + 1) * sizeof(uint32_t) + n * sizeof(MotusCodedMv) : 0);
 }
 
-// Copies entries sorted by MB, in their order within each.
-static void copy_entries(const MotusStream *s, const MotusFrameParams *params,
-                         MotusExternalMvs *external) {
-    const size_t n_mb = count_mbs(s), n = params->n_reference_mvs;
-    const MotusCodedMv *from = params->reference_mvs;
-    uint32_t *first = (uint32_t *)(void *)(external->mv + MOTUS_BLOCKS * n_mb);
-    MotusCodedMv *entry = (MotusCodedMv *)(void *)(first + n_mb + 1);
-    memset(first, 0, (n_mb + 1) * sizeof *first);
-    for (size_t i = 0; i < n; i++) first[mb_of(s, &from[i])]++;
-    for (size_t i = 0, sum = 0; i <= n_mb; i++) first[i] = (uint32_t)(sum += first[i]);
-    for (size_t i = n; i--;) entry[--first[mb_of(s, &from[i])]] = from[i];
-    external->entry = entry, external->first = first;
-}
-
 MotusExternalMvs motus_external_mvs_copy(const MotusStream *s, const MotusFrameParams *params,
                                          void *memory) {
-    const size_t n = count_mbs(s);
+    const size_t n_mb = count_mbs(s), n = params->n_reference_mvs;
     MotusMv *mv = memory;
     MotusExternalMvs external = {
         .mv = mv, .modes = modes_of(params), .final = params->external_final != 0};
-    if (params->n_reference_mvs) copy_entries(s, params, &external);
+    if (n) { // entries are sorted by MB, in their order within each
+        const MotusCodedMv *from = params->reference_mvs;
+        uint32_t *first = (uint32_t *)(void *)(mv + MOTUS_BLOCKS * n_mb);
+        MotusCodedMv *entry = (MotusCodedMv *)(void *)(first + n_mb + 1);
+        memset(first, 0, (n_mb + 1) * sizeof *first);
+        for (size_t i = 0; i < n; i++) first[mb_of(s, &from[i])]++;
+        for (size_t i = 0, sum = 0; i <= n_mb; i++) first[i] = (uint32_t)(sum += first[i]);
+        for (size_t i = n; i--;) entry[--first[mb_of(s, &from[i])]] = from[i];
+        external.entry = entry, external.first = first;
+    }
     for (int b = 0; b < MOTUS_BLOCKS && params->external_mvs; b++)
         if (external.modes >> motus_blocks[b].mode & 1)
-            memcpy(mv + (size_t)b * n, params->external_mvs->mv[b], n * sizeof *mv);
+            memcpy(mv + (size_t)b * n_mb, params->external_mvs->mv[b], n_mb * sizeof *mv);
     return external;
 }
 

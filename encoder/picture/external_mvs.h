@@ -13,15 +13,14 @@
 extern "C" {
 #endif
 
-// True if the caller gives MVs.
-int motus_external_mvs_are_given(const MotusFrameParams *params);
-
 // Checks params->external_mvs and reference_mvs for a picture of the stream. MOTUS_ERR_ARGUMENT.
 MotusStatus motus_external_mvs_check(const MotusStream *stream, const MotusFrameParams *params,
                                      MotusError *error);
 
-// Copies the MVs to `memory`, which has motus_external_mvs_bytes() and is aligned to 16 bytes.
+// Returns the bytes of a copy of the caller's MVs; 0: none are given.
 size_t motus_external_mvs_bytes(const MotusStream *stream, const MotusFrameParams *params);
+
+// Copies the MVs to `memory`, which has these bytes and is aligned to 16.
 MotusExternalMvs motus_external_mvs_copy(const MotusStream *stream, const MotusFrameParams *params,
                                          void *memory);
 

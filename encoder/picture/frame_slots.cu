@@ -224,8 +224,9 @@ extern "C" MotusStatus motus_frame_slot_wait(const MotusFrameSlot *slot, MotusEr
     return motus_cuda_check(cudaEventSynchronize(slot->origin->read), "upload of the frame", error);
 }
 
-extern "C" MotusStatus motus_frame_slot_stats(const MotusFrameSlot *slot, MotusSourceStats *stats,
-                                              MotusError *error) {
+extern "C" MotusStatus motus_frame_slot_measure(const MotusPictureJob *job, MotusSourceStats *stats,
+                                                MotusError *error) {
+    const MotusFrameSlot *slot = job->slot;
     const MotusPlane *luma = &slot->plane[0];
     MotusOnDevice on(slot->origin->device);
     MotusStatus status = motus_cuda_check(cudaEventSynchronize((cudaEvent_t)slot->measured),

@@ -7,7 +7,7 @@
 #include "common/error.h"
 #include "encoder/decide/decide_core.h"
 #include "encoder/mb/coded_mbs.h"
-#include "encoder/settings/picture_effort.h"
+#include "encoder/settings/stream.h"
 
 MotusStatus motus_jobs_open(MotusJobs *jobs, const MotusStream *stream, int has_recon, int pinned) {
     const size_t n_mb = (size_t)stream->mb_width * (size_t)stream->mb_height;
@@ -27,12 +27,6 @@ void motus_jobs_close(MotusJobs *jobs) {
 }
 
 // ---- References ---------------------------------------------------------------------------------
-
-static const MotusReferencePicture *find_reference(const MotusHistory *h, int32_t shown) {
-    for (int i = 0; i < MOTUS_MAX_REFERENCES; i++)
-        if (h->ref[i].is_there && h->ref[i].shown == shown) return &h->ref[i];
-    return NULL;
-}
 
 // Fills in reference k, which lies in buffer `b`.
 static void set_reference(MotusPictureJob *job, int k, const MotusPictureBuffer *b,
@@ -92,50 +86,56 @@ static void set_groups(MotusPictureJob *job, const MotusHistory *h,
 
 MotusCentresPicture motus_job_centres(const MotusPictureJob *job, int k) {
     const MotusStream *s = job->stream;
-    return (MotusCentresPicture){.cur = job->src[0].data,
-                                 .cur_stride = job->src[0].stride,
-                                 .ref = job->luma[k],
-                                 .lambda_q8 = job->qp_table[job->qp].lambda_q8,
-                                 .reach = s->effort.reach,
-                                 .wide = motus_searches_wide(job->params, k),
-                                 .limit_x = MOTUS_MAX_CENTRE,
-                                 .limit_y = s->centre_limit_y,
-                                 .centre = job->motion[k].centre};
+    const MotusPictureParams *p = job->params;
+    const int is_far = k && k < p->refs, is_b = p->type == MOTUS_SLICE_B;
+    return (MotusCentresPicture){
+        .cur = job->src[0].data,
+        .cur_stride = job->src[0].stride,
+        .ref = job->luma[k],
+        .lambda_q8 = job->qp_table[job->qp].lambda_q8,
+        .reach = s->effort.reach,
+        // The first reference of either list is no neighbour in display
+        // order: motion may pass what 4:1 pictures reach.
+        .wide = !is_far &&
+                (p->shown - p->ref_shown[0] > 1 || (is_b && p->ref_shown[p->refs] - p->shown > 1)),
+        .limit_x = MOTUS_MAX_CENTRE,
+        .limit_y = s->centre_limit_y,
+        .centre = job->motion[k].centre};
 }
 
 // ---- A picture ----------------------------------------------------------------------------------
 
-// Chooses the costs of bins for the decisions, and where new ones are learnt.
-static void set_costs(MotusPictureJob *job, MotusHistory *h, const MotusSearchMemory *memory,
-                      const MotusCostTables costs) {
-    MotusLearntCosts *learnt = &h->learnt;
-    const int kind = motus_cost_kind((int)job->type, job->params->is_reference);
-    motus_learnt_costs_begin(learnt, (int)job->type, job->params->idr);
-    job->learner = -1;
-    if (!job->stream->sequence.cabac) return;
-    job->sets_costs = !learnt->has_table[kind];
-    job->costs = memory->first_costs;
-    if (!job->sets_costs) {
-        job->costs = costs[kind][learnt->table[kind]];
-        job->learner = h->learner[kind][learnt->table[kind]];
-    }
-    if (motus_costs_are_learnt(learnt, kind, job->params->idr))
-        job->next_costs = costs[kind][motus_next_cost_table(learnt, kind)];
+// Returns the kind of a picture's costs.
+static int cost_kind(const MotusPictureJob *job) {
+    return job->type == MOTUS_SLICE_B ? 2 - job->params->is_reference : 0;
 }
 
-static void set_parameters(MotusPictureJob *job) {
-    const MotusStream *s = job->stream;
-    const MotusPictureParams *params = job->params;
-    job->slices = motus_picture_slices(s, params);
-    job->type = params->type, job->refs = params->refs, job->qp = params->qp;
-    job->effort = motus_picture_effort(s, params);
-    job->limits = s->limits;
-    job->subpel = params->external.final ? MOTUS_SUBPEL_FULL : s->config.subpel;
-    job->lambda = motus_picture_lambda(s, params);
-    job->qp_table = s->qp_table[job->lambda];
-    job->quant8 = s->sequence.transform_8x8 ? s->quant8_table[job->lambda] : NULL;
-    job->cuts_slices = s->config.slice_max_size > 0;
-    job->n_refs = motus_references_listed(params);
+// Returns the table that a kind's next costs are learnt into.
+static int next_table(const MotusHistory *h, int kind) {
+    return (h->table[kind] + 1) % MOTUS_COST_TABLES;
+}
+
+// Chooses the costs of bins for the decisions, and where new ones are learnt. An IDR picture
+// forgets all costs, a P picture begins a mini-GOP.
+static void set_costs(MotusPictureJob *job, MotusHistory *h, const MotusSearchMemory *memory,
+                      const MotusCostTables costs) {
+    const int kind = cost_kind(job), idr = job->params->idr;
+    for (int k = 0; k < MOTUS_COST_KINDS; k++) {
+        if (idr) h->has_table[k] = h->has_next[k] = 0;
+        if (job->type != MOTUS_SLICE_P || !h->has_next[k]) continue;
+        h->table[k] = next_table(h, k);
+        h->has_table[k] = 1;
+        h->has_next[k] = 0;
+    }
+    job->learner = -1;
+    if (!job->stream->sequence.cabac) return;
+    job->sets_costs = !h->has_table[kind];
+    job->costs = memory->first_costs;
+    if (!job->sets_costs) {
+        job->costs = costs[kind][h->table[kind]];
+        job->learner = h->learner[kind][h->table[kind]];
+    }
+    if (!idr && !h->has_next[kind]) job->next_costs = costs[kind][next_table(h, kind)];
 }
 
 MotusStatus motus_jobs_begin(MotusJobs *jobs, const MotusPictureJob *given, const MotusPlane *src,
@@ -154,10 +154,24 @@ MotusStatus motus_jobs_begin(MotusJobs *jobs, const MotusPictureJob *given, cons
     job->far_blocks = memory->far_blocks;
     job->last_p = -1;
     jobs->before = *h;
-    set_parameters(job);
+    const MotusStream *s = job->stream;
+    const MotusPictureParams *params = job->params;
+    job->slices = params->refresh.end ? &s->refresh_slices[params->refresh_at] : &s->slices;
+    job->type = params->type, job->refs = params->refs, job->qp = params->qp;
+    job->effort = motus_picture_effort(s, params);
+    job->limits = s->limits;
+    job->subpel = params->external.final ? MOTUS_SUBPEL_FULL : s->config.subpel;
+    job->lambda = motus_picture_lambda(s, params);
+    job->qp_table = s->qp_table[job->lambda];
+    job->quant8 = s->sequence.transform_8x8 ? s->quant8_table[job->lambda] : NULL;
+    job->cuts_slices = s->config.slice_max_size > 0;
+    job->n_refs = motus_references_listed(params);
     set_costs(job, h, memory, costs);
     for (int k = 0; k < job->n_refs; k++) {
-        const MotusReferencePicture *ref = find_reference(h, job->params->ref_shown[k]);
+        const MotusReferencePicture *ref = NULL;
+        for (int i = 0; i < MOTUS_MAX_REFERENCES && !ref; i++)
+            if (h->ref[i].is_there && h->ref[i].shown == job->params->ref_shown[k])
+                ref = &h->ref[i];
         if (!ref) return motus_fail(error, MOTUS_ERR_INTERNAL, "a reference picture is missing");
         job->buffer[k] = ref->buffer, job->picture[k] = ref->number;
         set_reference(job, k, &buffer[ref->buffer], memory);
@@ -170,10 +184,10 @@ MotusStatus motus_jobs_begin(MotusJobs *jobs, const MotusPictureJob *given, cons
 void motus_jobs_advance(MotusJobs *jobs, const MotusPictureJob *job, int buffer) {
     const MotusPictureParams *params = job->params;
     MotusHistory *h = &jobs->history;
-    const int kind = motus_cost_kind((int)job->type, params->is_reference);
-    if (motus_costs_are_learnt(&h->learnt, kind, params->idr)) {
-        h->learner[kind][motus_next_cost_table(&h->learnt, kind)] = job->number;
-        h->learnt.has_next[kind] = 1;
+    const int kind = cost_kind(job);
+    if (!params->idr && !h->has_next[kind]) { // costs are learnt from the picture
+        h->learner[kind][next_table(h, kind)] = job->number;
+        h->has_next[kind] = 1;
     }
     jobs->begun++;
     for (int i = 0; i < MOTUS_MAX_REFERENCES && params->idr; i++) h->ref[i].is_there = 0;

@@ -32,6 +32,14 @@ typedef struct MotusSearchMemory {
     MotusCabacCosts *first_costs; // with CABAC: before costs of the picture's kind are learnt
 } MotusSearchMemory;
 
+enum {
+    // P pictures, B pictures that are references, and other B pictures learn costs apart.
+    MOTUS_COST_KINDS = 3,
+    // Tables of each kind, used in turn. A table is not written before the pictures that read it
+    // are done, as more P pictures have begun since than pictures are in flight.
+    MOTUS_COST_TABLES = 10,
+};
+
 typedef MotusCabacCosts *MotusCostTables[MOTUS_COST_KINDS][MOTUS_COST_TABLES];
 
 typedef struct MotusReferencePicture {
@@ -48,7 +56,11 @@ typedef struct MotusHistory {
     MotusReferencePicture ref[MOTUS_MAX_REFERENCES]; // by MotusPictureParams.slot
     MotusReferencePicture last_p;                    // whose MVs search centres come from
     int32_t last_span;                               // pictures from its reference to it
-    MotusLearntCosts learnt;
+    // Costs that pictures are decided with. All pictures of a kind in a mini-GOP take those that
+    // the first one of the last mini-GOP has left, so that they can be coded side by side.
+    int table[MOTUS_COST_KINDS]; // in use, once has_table is set
+    int has_table[MOTUS_COST_KINDS];
+    int has_next[MOTUS_COST_KINDS]; // the table behind it is learnt: for the next mini-GOP
     int64_t learner[MOTUS_COST_KINDS][MOTUS_COST_TABLES]; // picture each table is learnt from
 } MotusHistory;
 

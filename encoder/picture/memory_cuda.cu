@@ -19,6 +19,9 @@ namespace {
 constexpr size_t MIN_NAL =
     65536; // first bytes of pinned memory for NAL units, if they can be so large
 
+constexpr int MOST_CODERS = 16; // of a device, if chosen here: more hardly add to the speed
+constexpr size_t SLOTS_BYTES = (size_t)4 << 30; // likewise, of frame slots
+
 // Memory that is laid out by others.
 struct Places {
     void *luma[MAX_BUFFERS], *state[MAX_WORKERS];
@@ -222,23 +225,19 @@ MotusStatus open_worker(MotusCudaCoder *c, Worker *w, MotusError *error) {
     return status ? status : open_event(c, &w->passed, cudaEventDisableTiming, error);
 }
 
-MotusStatus open_output(MotusCudaCoder *c, Output *out, MotusError *error) {
-    MotusStatus status = MOTUS_OK;
-    for (int k = 0; k < EVENTS && !status; k++)
-        status =
-            open_event(c, &out->event[k],
-                       cudaEventDisableTiming | (k == DONE ? cudaEventBlockingSync : 0), error);
-    if (!c->jobs.stream->config.time_stages) return status;
-    if (!status) status = open_event(c, &out->began, cudaEventDefault, error);
-    for (int k = 0; k < MOTUS_STAGES && !status; k++)
-        status = open_event(c, &out->ended[k], cudaEventDefault, error);
-    return status;
-}
-
 MotusStatus open_streams(MotusCudaCoder *c, MotusError *error) {
     MotusStatus status = MOTUS_OK;
     for (int k = 0; k < c->n_workers && !status; k++) status = open_worker(c, &c->worker[k], error);
-    for (int i = 0; i < c->depth && !status; i++) status = open_output(c, &c->output[i], error);
+    for (Output *out = c->output; out < c->output + c->depth; out++) {
+        for (int k = 0; k < EVENTS && !status; k++)
+            status =
+                open_event(c, &out->event[k],
+                           cudaEventDisableTiming | (k == DONE ? cudaEventBlockingSync : 0), error);
+        if (!c->jobs.stream->config.time_stages) continue;
+        if (!status) status = open_event(c, &out->began, cudaEventDefault, error);
+        for (int k = 0; k < MOTUS_STAGES && !status; k++)
+            status = open_event(c, &out->ended[k], cudaEventDefault, error);
+    }
     // Many coders make the driver wait for itself, and leave no stream beside the one of passes.
     for (int i = 0; i < LISTS && !status && c->coders > FEW_CODERS; i++)
         if (!(c->list[i] = (MotusLaunchList *)motus_alloc(1, sizeof *c->list[i])))
@@ -246,21 +245,11 @@ MotusStatus open_streams(MotusCudaCoder *c, MotusError *error) {
     return status;
 }
 
-void close_output(Output *out) {
-    for (cudaEvent_t event : out->event)
-        if (event) cudaEventDestroy(event);
-    for (cudaEvent_t event : out->ended)
-        if (event) cudaEventDestroy(event);
-    if (out->began) cudaEventDestroy(out->began);
-    cudaFreeHost(out->h_nal);
-    motus_field_free(&out->field);
-}
-
 // Rate control that wants sizes needs its pictures one after another. Pictures of one or two coders
 // leave most of a device idle; those of more do not. Without B pictures only IDR pictures run
 // beside others. Without lookahead pictures come one at a time.
 int count_workers(const MotusStream *s, int coders) {
-    const int waits = s->config.rate != MOTUS_RATE_QP && motus_rate_wants_sizes(&s->rate.control);
+    const int waits = s->config.rate != MOTUS_RATE_QP && motus_rate_wants_sizes(&s->rate);
     if (waits || coders > 2) return 1;
     if (s->config.bframes) return coders == 1 ? MAX_WORKERS : 2;
     return coders == 1 && s->config.lookahead && s->config.keyint ? 2 : 1;
@@ -297,10 +286,18 @@ extern "C" size_t motus_cuda_coder_bytes(const MotusStream *stream, int slots, i
     return lay_out(&unused, stream, NULL, &places) + motus_frame_slots_bytes(stream, slots);
 }
 
-extern "C" size_t motus_cuda_coder_free_bytes(int device) {
-    MotusOnDevice on(device);
-    size_t free_bytes = 0, total;
-    return cudaMemGetInfo(&free_bytes, &total) == cudaSuccess ? free_bytes : 0;
+// As many whole GOPs as fit into a quarter of the free memory of the device that has least.
+extern "C" int motus_cuda_coder_best(const MotusStream *stream, const int *device, int n_devices,
+                                     int, int slots) {
+    size_t bytes = SLOTS_BYTES;
+    for (int i = 0; i < n_devices; i++) {
+        MotusOnDevice on(device[i]);
+        size_t free_bytes = 0, total;
+        if (cudaMemGetInfo(&free_bytes, &total) != cudaSuccess) free_bytes = 0;
+        if (bytes > free_bytes / 4) bytes = free_bytes / 4;
+    }
+    const size_t fit = bytes / motus_cuda_coder_bytes(stream, slots, MOST_CODERS);
+    return n_devices * (int)(fit < 1 ? 1 : fit > MOST_CODERS ? MOST_CODERS : fit);
 }
 
 extern "C" MotusStatus motus_cuda_coder_open(void **out, const MotusStream *stream, void *shared,
@@ -348,7 +345,15 @@ extern "C" void motus_cuda_coder_close(void **coder) {
         if (w.stream) cudaStreamDestroy(w.stream);
         if (w.passed) cudaEventDestroy(w.passed);
     }
-    for (Output &out : c->output) close_output(&out);
+    for (Output &out : c->output) {
+        for (cudaEvent_t event : out.event)
+            if (event) cudaEventDestroy(event);
+        for (cudaEvent_t event : out.ended)
+            if (event) cudaEventDestroy(event);
+        if (out.began) cudaEventDestroy(out.began);
+        cudaFreeHost(out.h_nal);
+        motus_field_free(&out.field);
+    }
     cudaFree(c->memory);
     cudaFreeHost(c->host);
     (void)cudaGetLastError();

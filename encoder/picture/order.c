@@ -71,32 +71,24 @@ static void search(Order *o, int group) {
     run_in(o, MOTUS_PASS_SEARCH, group);
 }
 
-static void set_costs(Order *o) {
-    if (o->job->costs && o->job->sets_costs) run(o, MOTUS_PASS_COSTS);
-}
-
-static void find_direct(Order *o) {
-    if (o->job->col) run(o, MOTUS_PASS_DIRECT);
-}
-
 MotusStatus motus_code_picture(const MotusPassTable *table, void *coder, MotusPictureJob *job,
                                MotusError *error) {
     Order order = {table, coder, job, MOTUS_OK, error}, *o = &order;
-    const int is_inter = job->type != MOTUS_SLICE_I;
+    const int is_inter = job->type != MOTUS_SLICE_I, sets_costs = job->costs && job->sets_costs;
     run(o, MOTUS_PASS_UPLOAD);
     if (job->skips_first) { // the search leaves these MBs out
-        set_costs(o);
-        find_direct(o);
+        if (sets_costs) run(o, MOTUS_PASS_COSTS);
+        if (job->col) run(o, MOTUS_PASS_DIRECT);
         run(o, MOTUS_PASS_SKIPS);
     }
     if (is_inter) {
         search(o, MOTUS_NEAR);
         search(o, MOTUS_FAR);
         ended(o, MOTUS_STAGE_SEARCH);
-        if (!job->skips_first) find_direct(o);
+        if (job->col && !job->skips_first) run(o, MOTUS_PASS_DIRECT);
         run(o, MOTUS_PASS_CANDIDATES);
     }
-    if (!job->skips_first) set_costs(o);
+    if (sets_costs && !job->skips_first) run(o, MOTUS_PASS_COSTS);
     if (is_inter || job->cuts_slices) run(o, MOTUS_PASS_DECIDE); // ends CANDIDATES and DECIDE
     // Slices are cut while they are written: intra MBs are coded, and MBs finalized, then.
     if (!job->cuts_slices) run(o, MOTUS_PASS_INTRA);
@@ -111,8 +103,11 @@ MotusStatus motus_complete_picture(const MotusPassTable *table, void *coder, Mot
                                    MotusError *error) {
     const MotusEncoderConfig *config = &job->stream->config;
     Order order = {table, coder, job, MOTUS_OK, error}, *o = &order;
-    if (motus_is_deblocked(job->stream, job->params)) run(o, MOTUS_PASS_DEBLOCK);
-    if (job->params->is_reference && config->keyint != 1) run(o, MOTUS_PASS_REFERENCE);
+    const int is_reference = job->params->is_reference;
+    // For later pictures, the caller, or squared errors.
+    if (config->deblock && (is_reference || !config->stream_only || !config->no_ssd))
+        run(o, MOTUS_PASS_DEBLOCK);
+    if (is_reference && config->keyint != 1) run(o, MOTUS_PASS_REFERENCE);
     ended(o, MOTUS_STAGE_DEBLOCK);
     run(o, MOTUS_PASS_DOWNLOAD);
     if (!config->no_ssd) run(o, MOTUS_PASS_ERRORS);

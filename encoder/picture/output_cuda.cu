@@ -137,20 +137,6 @@ MotusStatus download_rest(MotusCudaCoder *c, Output *out, size_t size, MotusErro
     return status ? status : check(c, cudaStreamSynchronize(c->down), "download", error);
 }
 
-// Reads how long each stage of a picture took.
-MotusStatus read_timing(MotusCudaCoder *c, const Output *out, MotusSliceType type,
-                        float us[MOTUS_STAGES], MotusError *error) {
-    MotusStatus status = MOTUS_OK;
-    cudaEvent_t before = out->began;
-    for (int k = type == MOTUS_SLICE_I ? MOTUS_STAGE_INTRA : 0;
-         out->began && k < MOTUS_STAGES && !status; k++) {
-        status = check(c, cudaEventElapsedTime(&us[k], before, out->ended[k]), "timing", error);
-        us[k] *= 1000;
-        before = out->ended[k];
-    }
-    return status;
-}
-
 } // namespace
 
 extern "C" MotusStatus motus_cuda_coder_wait(void *coder, size_t *size, MotusError *error) {
@@ -183,7 +169,15 @@ extern "C" MotusStatus motus_cuda_coder_finish(void *coder, MotusCodedPicture *c
     coded->size = out->h_report->result.size;
     coded->slices = job->slices->n;
     coded->stats = out->h_report->stats;
-    MotusStatus status = read_timing(c, out, job->type, coded->stage_us, error);
+    MotusStatus status = MOTUS_OK;
+    cudaEvent_t before = out->began; // with config.time_stages
+    for (int k = job->type == MOTUS_SLICE_I ? MOTUS_STAGE_INTRA : 0;
+         before && k < MOTUS_STAGES && !status; k++) {
+        float *us = &coded->stage_us[k];
+        status = check(c, cudaEventElapsedTime(us, before, out->ended[k]), "timing", error);
+        *us *= 1000;
+        before = out->ended[k];
+    }
     if (!status && job->recon) status = motus_jobs_show(&c->jobs, job, out->h_mb, 1, coded);
     motus_field_free(&c->field);
     if (job->type == MOTUS_SLICE_P) {

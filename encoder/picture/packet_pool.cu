@@ -11,13 +11,7 @@ extern "C" {
 
 namespace {
 
-// A free block waits in the pool's list. Its next user waits for `unused` on the device.
-struct Block {
-    MotusPacketBlock shown; // first: what packets see of it
-    size_t room;
-    cudaEvent_t unused; // the stream in whose order it was freed has come so far
-    Block *next;        // in the list
-};
+using Block = MotusPacketBlock;
 
 constexpr size_t UNIT =
     65536; // room is a multiple: pictures of similar size fit each other's blocks
@@ -29,19 +23,25 @@ struct MotusPacketPool {
     cudaStream_t stream;
     pthread_mutex_t lock;
     // Under the lock.
-    Block *list;
-    int owners; // 1 while it is open, and 1 for each block in use
+    Block *list; // of free blocks
+    int owners;  // 1 while it is open, and 1 for each block in use
 };
 
 namespace {
 
 void drop_block(Block *b) {
-    if (b->unused) cudaEventDestroy(b->unused);
-    cudaFree(b->shown.data); // waits for the device
+    if (b->unused) cudaEventDestroy((cudaEvent_t)b->unused);
+    cudaFree(b->data); // waits for the device
     motus_free(b);
 }
 
-void drop_pool(MotusPacketPool *p) {
+// Drops one owner, and the pool with the last one. `back` (or NULL) goes into the list.
+void let_go(MotusPacketPool *p, Block *back) {
+    pthread_mutex_lock(&p->lock);
+    if (back) back->next = p->list, p->list = back;
+    const int owners = --p->owners;
+    pthread_mutex_unlock(&p->lock);
+    if (owners) return;
     while (p->list) {
         Block *b = p->list;
         p->list = b->next;
@@ -53,51 +53,30 @@ void drop_pool(MotusPacketPool *p) {
     motus_free(p);
 }
 
-// Drops one owner. `back` (or NULL) goes into the list.
-void let_go(MotusPacketPool *p, Block *back) {
-    pthread_mutex_lock(&p->lock);
-    if (back) back->next = p->list, p->list = back;
-    const int owners = --p->owners;
-    pthread_mutex_unlock(&p->lock);
-    if (!owners) drop_pool(p);
-}
-
-// Takes the first block of the list that has the room, NULL if none has, and counts an owner.
-Block *take_block(MotusPacketPool *p, size_t size) {
-    pthread_mutex_lock(&p->lock);
-    Block **at = &p->list;
-    while (*at && (*at)->room < size) at = &(*at)->next;
-    Block *b = *at;
-    if (b) *at = b->next;
-    p->owners++;
-    pthread_mutex_unlock(&p->lock);
-    return b;
-}
-
-void wait_block(const MotusPacketBlock *block, void *stream) {
+void wait_block(const Block *block, void *stream) {
     MotusOnDevice on(block->device);
     cudaStreamSynchronize((cudaStream_t)stream);
     cudaGetLastError();
 }
 
-void free_block(MotusPacketBlock *block, void *stream) {
-    MotusOnDevice on(block->device);
-    Block *b = (Block *)block;
-    cudaEventRecord(b->unused, (cudaStream_t)stream);
+void free_block(Block *b, void *stream) {
+    MotusOnDevice on(b->device);
+    cudaEventRecord((cudaEvent_t)b->unused, (cudaStream_t)stream);
     cudaGetLastError(); // there is nobody to tell
-    let_go(block->pool, b);
+    let_go(b->pool, b);
 }
 
 MotusStatus new_block(Block **block, MotusPacketPool *p, size_t size, MotusError *error) {
     Block *b = *block = (Block *)motus_alloc(1, sizeof *b);
     if (!b) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
-    b->shown.device = p->device, b->shown.pool = p;
-    b->shown.wait = wait_block, b->shown.free = free_block;
+    b->device = p->device, b->pool = p;
+    b->wait = wait_block, b->free = free_block;
     b->room = (size + size / 4 + UNIT - 1) / UNIT * UNIT;
     MotusStatus status = motus_cuda_check(
-        cudaEventCreateWithFlags(&b->unused, cudaEventDisableTiming), "event", error);
+        cudaEventCreateWithFlags((cudaEvent_t *)&b->unused, cudaEventDisableTiming), "event",
+        error);
     return status ? status
-                  : motus_cuda_check(cudaMalloc((void **)&b->shown.data, b->room), "packet", error);
+                  : motus_cuda_check(cudaMalloc((void **)&b->data, b->room), "packet", error);
 }
 
 } // namespace
@@ -132,17 +111,24 @@ extern "C" MotusStatus motus_packet_pool_put(MotusPacketPool *p, const MotusPack
     MotusOnDevice on(p->device);
     size_t size = 0, at = 0;
     for (int i = 0; i < n; i++) size += piece[i].size;
-    Block *b = take_block(p, size);
+    pthread_mutex_lock(&p->lock);
+    Block **fits = &p->list; // the first one that has the room
+    while (*fits && (*fits)->room < size) fits = &(*fits)->next;
+    Block *b = *fits;
+    if (b) *fits = b->next;
+    p->owners++;
+    pthread_mutex_unlock(&p->lock);
     MotusStatus status =
-        b ? motus_cuda_check(cudaStreamWaitEvent(p->stream, b->unused, 0), "wait", error)
+        b ? motus_cuda_check(cudaStreamWaitEvent(p->stream, (cudaEvent_t)b->unused, 0), "wait",
+                             error)
           : new_block(&b, p, size, error);
     for (int i = 0; i < n && !status; at += piece[i++].size)
         if (piece[i].size)
-            status = motus_cuda_check(cudaMemcpyAsync(b->shown.data + at, piece[i].data,
-                                                      piece[i].size, cudaMemcpyDefault, p->stream),
+            status = motus_cuda_check(cudaMemcpyAsync(b->data + at, piece[i].data, piece[i].size,
+                                                      cudaMemcpyDefault, p->stream),
                                       "packet", error);
     if (!status) status = motus_cuda_check(cudaStreamSynchronize(p->stream), "packet", error);
-    *block = status ? NULL : &b->shown;
+    *block = status ? NULL : b;
     if (!status) return MOTUS_OK;
     if (b) drop_block(b);
     let_go(p, NULL);

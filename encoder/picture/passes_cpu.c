@@ -23,7 +23,8 @@ static MotusStatus weigh(void *coder, MotusPictureJob *job, int group, MotusErro
         const MotusRefLuma *plain = &c->buffer[job->buffer[k]].luma, *to = job->luma[k];
         if (to == plain) continue;
         uint8_t weighted[256];
-        motus_weight_table(weighted, weights->ref[k].plane[0], weights->log2_denom);
+        for (int v = 0; v < 256; v++)
+            weighted[v] = motus_weighted_sample(v, weights->ref[k].plane[0], weights->log2_denom);
         const ptrdiff_t bytes = (ptrdiff_t)motus_ref_luma_bytes(to->width, to->height);
 #pragma omp parallel for num_threads(c->me->threads) schedule(static)
         for (ptrdiff_t at = 0; at < bytes; at++) to->memory[at] = weighted[plain->memory[at]];

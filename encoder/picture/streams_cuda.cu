@@ -8,7 +8,7 @@
 #include "encoder/picture/cuda_coder.cuh"
 
 extern "C" {
-#include "encoder/settings/picture_effort.h"
+#include "encoder/settings/stream.h"
 #include "encoder/slice/slice.h"
 }
 
@@ -85,11 +85,6 @@ MotusStatus wait_for_source(Picture *p, MotusError *error) {
     return check(p->c, status, "wait", error);
 }
 
-bool is_on_writing(const Picture *p, MotusPassId id) {
-    return id == MOTUS_PASS_FINALIZE || id == MOTUS_PASS_ENTROPY || id == MOTUS_PASS_REPORT ||
-           (id == MOTUS_PASS_ERRORS && !p->alone);
-}
-
 // Waits for one kind of data before a pass on the passes' stream. The worker's last picture is on
 // the same streams: only its finalization and writing may be behind.
 MotusStatus wait_for_data(Picture *p, unsigned data, MotusPassId id, int group, MotusError *error) {
@@ -141,7 +136,8 @@ MotusStatus motus_cuda_coder::before_pass(void *at, const MotusPictureJob *job, 
     Worker *w = p->w;
     MotusStatus status = MOTUS_OK;
     (void)job;
-    if (is_on_writing(p, id)) { // behind all passes so far
+    if (id == MOTUS_PASS_FINALIZE || id == MOTUS_PASS_ENTROPY || id == MOTUS_PASS_REPORT ||
+        (id == MOTUS_PASS_ERRORS && !p->alone)) { // on `writing`, behind all passes so far
         if (!p->passed || is_serial(p->c)) return MOTUS_OK;
         p->passed = 0;
         status = check(p->c, cudaEventRecord(w->passed, w->stream), "record", error);
@@ -169,17 +165,6 @@ MotusStatus motus_cuda_coder::after_pass(void *at, const MotusPictureJob *job, M
 // ---- A picture ----------------------------------------------------------------------------------
 
 namespace {
-
-// Returns a picture's worker. References follow one another, as most of them need the one before.
-// IDR pictures, which need none, and pictures that are no references go to the other worker that
-// has been idle for longest.
-Worker *choose_worker(MotusCudaCoder *c, const MotusPictureParams *params) {
-    int at = 0;
-    const int is_apart = params->idr || !params->is_reference;
-    for (int k = 1; k < c->n_workers && is_apart; k++)
-        if (!at || c->worker[k].last < c->worker[at].last) at = k;
-    return &c->worker[at];
-}
 
 // Returns the buffer without a reference that has been unused for longest: the last picture that
 // wrote or reads it is the oldest. There are more buffers than references.
@@ -281,7 +266,13 @@ extern "C" MotusStatus motus_cuda_coder_begin(void *coder, const MotusPictureJob
     MotusPictureJob *job;
     Picture p = {};
     p.c = c;
-    p.w = choose_worker(c, given->params);
+    // References follow one another, as most of them need the one before. IDR pictures, which need
+    // none, and pictures that are no references go to the other worker that has been idle longest.
+    const int is_apart = given->params->idr || !given->params->is_reference;
+    int at = 0;
+    for (int k = 1; k < c->n_workers && is_apart; k++)
+        if (!at || c->worker[k].last < c->worker[at].last) at = k;
+    p.w = &c->worker[at];
     p.out = output_of(c, c->jobs.begun);
     p.alone = c->jobs.begun == c->jobs.finished && !is_serial(c);
     // Where it is reconstructed. Squared errors of the worker's last picture that is no reference

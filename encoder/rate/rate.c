@@ -94,9 +94,9 @@ static void learn(MotusRate *r, MotusComplexity c, int64_t bits) {
     else if (r->plan.idr || !r->size.known)
         motus_size_begin(&r->size, weighted, qp, bits);
     else {
-        if (r->tries && !r->plan.refreshed && r->over.qp_q8 < qp)
-            motus_size_compare(&r->size, r->over.qp_q8, r->over.bits, qp, bits);
-        motus_size_learn(&r->size, weighted, r->plan.refreshed, qp, bits);
+        const int is_twice = r->tries && !r->plan.refreshed && r->over.qp_q8 < qp;
+        motus_size_learn(&r->size, weighted, r->plan.refreshed, is_twice ? &r->over : NULL, qp,
+                         bits);
     }
 }
 
@@ -390,7 +390,11 @@ void motus_rate_change(MotusRate *r, int64_t bitrate, int64_t vbv_rate, int64_t 
                        MotusRational fps) {
     MotusRateSettings *s = &r->settings;
     s->bitrate = bitrate, s->vbv_rate = vbv_rate, s->vbv_size = vbv_size, s->fps = fps;
-    motus_vbv_change(&r->vbv, vbv_rate, vbv_size, fps);
+    MotusVbv *v = &r->vbv; // keeps what it holds, up to its new size
+    const int had_one = v->unit != 0;
+    const int64_t held = motus_vbv_limit(v);
+    motus_vbv_open(v, vbv_rate, vbv_size, fps);
+    if (had_one) v->fullness = held < vbv_size ? held * v->unit : v->size;
     // Earlier pictures met another target: they count as if they had met this one.
     r->spent = bits_in(s, r->elapsed);
 }

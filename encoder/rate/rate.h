@@ -44,12 +44,6 @@ typedef struct MotusRateSettings {
 // Types of pictures whose bits are predicted apart.
 enum { MOTUS_RATE_I, MOTUS_RATE_P, MOTUS_RATE_B, MOTUS_RATE_B_REFERENCE, MOTUS_RATE_TYPES };
 
-// Bits that the current picture took at a QP.
-typedef struct MotusRateSample {
-    int qp_q8;
-    int64_t bits;
-} MotusRateSample;
-
 typedef struct MotusRate {
     MotusRateSettings settings;
     MotusVbv vbv;
@@ -70,8 +64,8 @@ typedef struct MotusRate {
     int64_t taken;        // bits of them at their own QPs
     // Decaying sums over about 16 pictures of the GOP at their own QPs: bits by the log, really.
     int64_t expected, recent;
-    MotusRateSample over,
-        under; // of the current picture, nearest to the bits wanted; no bits: none
+    // Of the current picture, nearest to the bits wanted; no bits: none.
+    MotusRateSample over, under;
     // The current picture.
     MotusLookaheadPlan plan;
     int type; // MOTUS_RATE_*

@@ -9,7 +9,8 @@
 
 typedef __int128 Wide; // products of complexities and times
 
-static int octaves(int qp_q8, int halves) {
+// Returns the octaves of bits in QPs of which `halves` halve them.
+static int octaves_of(int qp_q8, int halves) {
     return qp_q8 * (MOTUS_OCTAVE / MOTUS_QP_UNIT) / halves;
 }
 
@@ -21,7 +22,7 @@ static uint64_t shifted(uint64_t bits, int octaves) {
 
 MotusComplexity motus_complexity_of(int idr, int64_t bits, int64_t fixed, int qp_q8) {
     const uint64_t at_0 =
-        shifted((uint64_t)(bits - fixed), octaves(qp_q8, idr ? MOTUS_HALVES_I : MOTUS_HALVES_P));
+        shifted((uint64_t)(bits - fixed), octaves_of(qp_q8, idr ? MOTUS_HALVES_I : MOTUS_HALVES_P));
     return (MotusComplexity){idr ? at_0 : 0, idr ? 0 : at_0, (uint64_t)fixed};
 }
 
@@ -35,8 +36,8 @@ MotusComplexity motus_complexity_scale(MotusComplexity c, int64_t n, int64_t of)
 }
 
 int64_t motus_complexity_bits(MotusComplexity c, int qp_q8) {
-    return (int64_t)(c.fixed + shifted(c.i, -octaves(qp_q8, MOTUS_HALVES_I)) +
-                     shifted(c.p, -octaves(qp_q8, MOTUS_HALVES_P)));
+    return (int64_t)(c.fixed + shifted(c.i, -octaves_of(qp_q8, MOTUS_HALVES_I)) +
+                     shifted(c.p, -octaves_of(qp_q8, MOTUS_HALVES_P)));
 }
 
 int motus_complexity_qp(MotusComplexity c, int64_t bits) {
@@ -61,8 +62,6 @@ enum { LEAST_DOUBLES = 192, FIRST_DOUBLES = 3 * MOTUS_QP_UNIT, MOST_DOUBLES = 4 
 
 static int log2_of(uint64_t v) { return v > 1 ? motus_log2_q12(v) : 0; }
 
-static int octaves_of(int qps) { return qps * (MOTUS_OCTAVE / MOTUS_QP_UNIT) / HALVES; }
-
 // Predicts log2 of a picture's bits at the last picture's QP.
 static int predict(const MotusSizeModel *m, uint64_t cost, int refreshed) {
     return m->level + log2_of(cost) + (refreshed ? m->refresh : 0);
@@ -82,15 +81,6 @@ int motus_size_rise(const MotusSizeModel *m, int octaves) {
     return octaves * m->doubles / MOTUS_OCTAVE;
 }
 
-void motus_size_compare(MotusSizeModel *m, int qp_q8, int64_t bits, int again_q8,
-                        int64_t again_bits) {
-    const int octaves = log2_of((uint64_t)bits) - log2_of((uint64_t)again_bits);
-    if (octaves <= 0) return;
-    const int doubles =
-        motus_clip(LEAST_DOUBLES, MOST_DOUBLES, (again_q8 - qp_q8) * MOTUS_OCTAVE / octaves);
-    m->doubles += (doubles - m->doubles) / 4;
-}
-
 int motus_size_qp(const MotusSizeModel *m, uint64_t cost, int refreshed, int64_t limit, int most) {
     const int over = predict(m, cost, refreshed) - log2_of(limit > 1 ? (uint64_t)limit : 1);
     const int octaves = over + LEAST_MARGIN + m->error / 4;
@@ -99,15 +89,21 @@ int motus_size_qp(const MotusSizeModel *m, uint64_t cost, int refreshed, int64_t
 }
 
 void motus_size_skip(MotusSizeModel *m, int qp_q8) {
-    m->level += octaves_of(m->qp_q8 - qp_q8);
+    m->level += octaves_of(m->qp_q8 - qp_q8, HALVES);
     m->qp_q8 = qp_q8;
 }
 
 // Corrects the level by half of the prediction's error. With a range of intra refresh, half of the
 // error is the range's. Bits of a picture that is finer than its reference grow by `doubles`.
-void motus_size_learn(MotusSizeModel *m, uint64_t cost, int refreshed, int qp_q8, int64_t bits) {
-    const int finer = m->qp_q8 - qp_q8,
-              octaves = finer > 0 ? finer * MOTUS_OCTAVE / m->doubles : octaves_of(finer),
+void motus_size_learn(MotusSizeModel *m, uint64_t cost, int refreshed, const MotusRateSample *finer,
+                      int qp_q8, int64_t bits) {
+    const int fell = finer ? log2_of((uint64_t)finer->bits) - log2_of((uint64_t)bits) : 0;
+    if (fell > 0) {
+        const int doubles = (qp_q8 - finer->qp_q8) * MOTUS_OCTAVE / fell;
+        m->doubles += (motus_clip(LEAST_DOUBLES, MOST_DOUBLES, doubles) - m->doubles) / 4;
+    }
+    const int lower = m->qp_q8 - qp_q8,
+              octaves = lower > 0 ? lower * MOTUS_OCTAVE / m->doubles : octaves_of(lower, HALVES),
               error = log2_of((uint64_t)bits) - predict(m, cost, refreshed) - octaves,
               refresh = refreshed ? error / 2 : 0;
     motus_size_skip(m, qp_q8);

@@ -37,6 +37,12 @@ int motus_complexity_qp(MotusComplexity complexity, int64_t bits);
 
 // ---- Size of a P picture by the last one's ------------------------------------------------------
 
+// Bits that a picture took at a QP.
+typedef struct MotusRateSample {
+    int qp_q8;
+    int64_t bits;
+} MotusRateSample;
+
 // Logarithms count in 1 / MOTUS_OCTAVE.
 typedef struct MotusSizeModel {
     int known;   // 0: no picture is
@@ -62,11 +68,9 @@ int motus_size_qp(const MotusSizeModel *model, uint64_t cost, int refreshed, int
 // Moves the model to the QP of a picture whose bits tell nothing, such as a skipped one.
 void motus_size_skip(MotusSizeModel *model, int qp_q8);
 
-// Takes the bits of a picture that was coded at two QPs.
-void motus_size_compare(MotusSizeModel *model, int qp_q8, int64_t bits, int again_q8,
-                        int64_t again_bits);
-
-// Takes the bits of the picture at its QP.
-void motus_size_learn(MotusSizeModel *model, uint64_t cost, int refreshed, int qp_q8, int64_t bits);
+// Takes the bits of the picture at its QP, and those at a lower QP if it was coded twice (else
+// NULL).
+void motus_size_learn(MotusSizeModel *model, uint64_t cost, int refreshed,
+                      const MotusRateSample *finer, int qp_q8, int64_t bits);
 
 #endif

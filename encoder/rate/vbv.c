@@ -24,13 +24,6 @@ void motus_vbv_open(MotusVbv *v, int64_t rate, int64_t size, MotusRational fps) 
     v->fullness = v->size / 10 * 9;
 }
 
-void motus_vbv_change(MotusVbv *v, int64_t rate, int64_t size, MotusRational fps) {
-    const int64_t held = motus_vbv_limit(v);
-    const int was = v->unit != 0;
-    motus_vbv_open(v, rate, size, fps);
-    if (was) v->fullness = held < size ? held * v->unit : v->size;
-}
-
 // Returns whole bits, rounded down.
 static int64_t bits_of(const MotusVbv *v, int64_t units) {
     return units / v->unit - (units % v->unit < 0);

@@ -22,9 +22,6 @@ typedef struct MotusVbv {
 // Opens a buffer of `size` bits, nine tenths full. rate 0: no VBV.
 void motus_vbv_open(MotusVbv *vbv, int64_t rate, int64_t size, MotusRational fps);
 
-// Changes rate and size; the buffer keeps what it holds, up to its new size.
-void motus_vbv_change(MotusVbv *vbv, int64_t rate, int64_t size, MotusRational fps);
-
 // Returns the largest number of bits that the next picture may have; below 0: none would do.
 int64_t motus_vbv_limit(const MotusVbv *vbv);
 

@@ -184,18 +184,6 @@ MotusStatus motus_config_check_rates(int64_t bitrate, int64_t vbv_rate, int64_t 
     return MOTUS_OK;
 }
 
-static MotusStatus check_hrd(const MotusEncoderConfig *c, MotusError *error) {
-    if (!c->hrd) return MOTUS_OK;
-    if (!c->vbv_maxrate) REFUSE("an HRD needs a VBV");
-    if (c->time_base.num) REFUSE("an HRD needs pictures that are all shown for the same time");
-    if (c->vbv_maxrate < 64 || c->vbv_bufsize < 16) REFUSE("the VBV is too small for an HRD");
-    if (c->vbv_maxrate >= (int64_t)64 << 32 || c->vbv_bufsize >= (int64_t)16 << 32)
-        REFUSE("the VBV is too large for an HRD");
-    if (c->hrd == MOTUS_HRD_CBR && (c->rate != MOTUS_RATE_BITRATE || c->bitrate != c->vbv_maxrate))
-        REFUSE("a constant rate needs bitrate and VBV rate to be equal");
-    return MOTUS_OK;
-}
-
 static MotusStatus check_rate(const MotusEncoderConfig *c, MotusError *error) {
     if (c->rate == MOTUS_RATE_QP) {
         if (c->vbv_maxrate || c->vbv_bufsize || c->pass || c->hrd)
@@ -220,7 +208,15 @@ static MotusStatus check_rate(const MotusEncoderConfig *c, MotusError *error) {
     if (!within(c->aq_strength, 0, 4)) REFUSE("AQ strength %g is outside 0..4", c->aq_strength);
     if (c->pass == 2 && c->rate != MOTUS_RATE_BITRATE) REFUSE("a second pass needs a bitrate");
     if (c->pass == 2 && !c->pass_log) REFUSE("a second pass needs the log of the first");
-    return check_hrd(c, error);
+    if (!c->hrd) return MOTUS_OK;
+    if (!c->vbv_maxrate) REFUSE("an HRD needs a VBV");
+    if (c->time_base.num) REFUSE("an HRD needs pictures that are all shown for the same time");
+    if (c->vbv_maxrate < 64 || c->vbv_bufsize < 16) REFUSE("the VBV is too small for an HRD");
+    if (c->vbv_maxrate >= (int64_t)64 << 32 || c->vbv_bufsize >= (int64_t)16 << 32)
+        REFUSE("the VBV is too large for an HRD");
+    if (c->hrd == MOTUS_HRD_CBR && (c->rate != MOTUS_RATE_BITRATE || c->bitrate != c->vbv_maxrate))
+        REFUSE("a constant rate needs bitrate and VBV rate to be equal");
+    return MOTUS_OK;
 }
 
 MotusStatus motus_config_read(MotusEncoderConfig *to, const MotusEncoderConfig *from,

@@ -29,6 +29,9 @@
 #define MB_TREE_CRF (4 * MOTUS_QP_UNIT + MOTUS_QP_UNIT / 2)
 #define MB_TREE_CRF_B (7 * MOTUS_QP_UNIT)
 
+#define MIN_FAR_RANGE 4
+#define MODES_BELOW_8x8 (1u << MOTUS_MODE_8x4 | 1u << MOTUS_MODE_4x8 | 1u << MOTUS_MODE_4x4)
+
 // ---- Slices of whole MB rows --------------------------------------------------------------------
 
 MotusStatus motus_slices_alloc(MotusSlices *s, int wanted, int extra, int mb_width, int mb_height) {
@@ -133,27 +136,36 @@ static MotusRateSettings control_of(const MotusEncoderConfig *c, int has_mb_tree
 }
 
 // Writes the settings that both passes must share.
-static void write_fingerprint(MotusRateConfig *rate, const MotusEncoderConfig *c) {
-    const MotusLookaheadSettings *l = &rate->lookahead;
+static void write_fingerprint(MotusStream *s) {
+    const MotusEncoderConfig *c = &s->config;
+    const MotusLookaheadSettings *l = &s->lookahead;
     const int length = snprintf(
-        rate->fingerprint, sizeof rate->fingerprint,
+        s->fingerprint, sizeof s->fingerprint,
         "%dx%d %d/%d time %d/%d lookahead %d keyint %d min %d scenecut %d aq %d %d propagation %d",
         c->width, c->height, c->fps.num, c->fps.den, c->time_base.num, c->time_base.den, l->depth,
         l->keyint, l->min_keyint, l->scenecut, (int)l->aq_mode, l->aq_strength_q8, l->mb_tree_q8);
-    const size_t used = (size_t)motus_min(length, (int)sizeof rate->fingerprint);
+    const size_t used = (size_t)motus_min(length, (int)sizeof s->fingerprint);
     if (c->bframes)
-        snprintf(rate->fingerprint + used, sizeof rate->fingerprint - used,
-                 " bframes %d adapt %d%s", c->bframes, l->b_span, c->b_pyramid ? " pyramid" : "");
+        snprintf(s->fingerprint + used, sizeof s->fingerprint - used, " bframes %d adapt %d%s",
+                 c->bframes, l->b_span, c->b_pyramid ? " pyramid" : "");
     else if (c->intra_refresh)
-        snprintf(rate->fingerprint + used, sizeof rate->fingerprint - used, " refresh");
+        snprintf(s->fingerprint + used, sizeof s->fingerprint - used, " refresh");
 }
 
-static MotusStatus read_log(MotusRateConfig *rate, const char *text, MotusError *error) {
+// Sets up rate control and lookahead, and reads the pass log. MOTUS_ERR_FORMAT (the log),
+// MOTUS_ERR_MEMORY.
+static MotusStatus open_rate(MotusStream *s, MotusError *error) {
+    const MotusEncoderConfig *c = &s->config;
+    s->lookahead = lookahead_of(c, s->mb_width, s->mb_height);
+    if (c->rate == MOTUS_RATE_QP) return MOTUS_OK; // the rest is not used
+    s->rate = control_of(c, s->lookahead.mb_tree_q8 != 0, s->mb_width * s->mb_height);
+    write_fingerprint(s);
+    if (c->pass != 2) return MOTUS_OK;
     MotusError cause = {0};
-    MotusStatus status = motus_pass_log_read(&rate->log, text, &cause);
+    MotusStatus status = motus_pass_log_read(&s->pass_log, c->pass_log, &cause);
     if (status) return motus_fail(error, status, "pass log: %s", cause.text);
-    rate->control.log = &rate->log;
-    const char *theirs = rate->log.fingerprint, *ours = rate->fingerprint;
+    s->rate.log = &s->pass_log;
+    const char *theirs = s->pass_log.fingerprint, *ours = s->fingerprint;
     if (!strcmp(theirs, ours)) return MOTUS_OK;
     size_t word = 0, name = 0; // from one word before the difference, which names the value
     for (size_t i = 0; theirs[i] && theirs[i] == ours[i]; i++)
@@ -161,17 +173,6 @@ static MotusStatus read_log(MotusRateConfig *rate, const char *text, MotusError 
     return motus_fail(error, MOTUS_ERR_FORMAT,
                       "pass log: made with other settings: %.90s; now %.90s", theirs + name,
                       ours + name);
-}
-
-// Sets up rate control and lookahead, and reads the pass log. MOTUS_ERR_FORMAT (the log),
-// MOTUS_ERR_MEMORY.
-static MotusStatus open_rate(MotusRateConfig *rate, const MotusEncoderConfig *c, int mb_width,
-                             int mb_height, MotusError *error) {
-    rate->lookahead = lookahead_of(c, mb_width, mb_height);
-    if (c->rate == MOTUS_RATE_QP) return MOTUS_OK; // the rest is not used
-    rate->control = control_of(c, rate->lookahead.mb_tree_q8 != 0, mb_width * mb_height);
-    write_fingerprint(rate, c);
-    return c->pass == 2 ? read_log(rate, c->pass_log, error) : MOTUS_OK;
 }
 
 // ---- Opening ------------------------------------------------------------------------------------
@@ -242,8 +243,8 @@ static MotusSequenceSettings sequence_of(const MotusStream *s) {
         .pic_init_qp = 26,
         .deblock = c->deblock,
         .hrd = c->hrd,
-        .hrd_rate = s->rate.control.vbv_rate,
-        .hrd_size = s->rate.control.vbv_size};
+        .hrd_rate = s->rate.vbv_rate,
+        .hrd_size = s->rate.vbv_size};
 }
 
 // Divides the pictures of a cycle at the ends of their ranges.
@@ -296,7 +297,7 @@ MotusStatus motus_stream_open(MotusStream *s, const MotusEncoderConfig *config, 
     // Decisions bound the bits that an MB takes in CAVLC.
     s->rbsp_capacity = n_mb * MAX_MB_BYTES * (c->profile == MOTUS_PROFILE_BASELINE ? 1 : 2) +
                        slices * slice_bytes + MOTUS_HEADER_BYTES;
-    if (!status) status = open_rate(&s->rate, c, s->mb_width, s->mb_height, error);
+    if (!status) status = open_rate(s, error);
     c->pass_log = NULL; // the caller's, and read
     s->sequence = sequence_of(s);
     if (!status) status = choose_level(s, error);
@@ -306,7 +307,7 @@ MotusStatus motus_stream_open(MotusStream *s, const MotusEncoderConfig *config, 
 }
 
 void motus_stream_close(MotusStream *s) {
-    motus_pass_log_free(&s->rate.log);
+    motus_pass_log_free(&s->pass_log);
     motus_slices_free(&s->slices);
     for (int at = 0; at < s->n_refreshes; at++) motus_slices_free(&s->refresh_slices[at]);
     motus_free(s->refresh_slices);
@@ -333,6 +334,41 @@ MotusSliceSettings motus_slice_settings(const MotusStream *s, const MotusPicture
                                 .is_apart = apart && first_mb / s->mb_width == apart,
                                 .cabac = s->sequence.cabac,
                                 .transform_8x8 = s->sequence.transform_8x8};
+}
+
+// ---- Pictures -----------------------------------------------------------------------------------
+
+// MVs of one reference tell those of another.
+int motus_far_range(int range) { return motus_min(range, motus_max(range / 2, MIN_FAR_RANGE)); }
+
+MotusEffort motus_picture_effort(const MotusStream *s, const MotusPictureParams *params) {
+    const MotusExternalMvs *external = &params->external;
+    MotusEffort effort = s->effort;
+    if (params->type == MOTUS_SLICE_B) {
+        // The last P picture's MVs tell those of B pictures, which have few intra MBs. More than
+        // half saves 0.1 % of the bits each.
+        effort.range = motus_far_range(effort.range);
+        effort.intra_chain /= 2;
+        effort.phases = effort.b_phases;
+        effort.skip_gate = effort.b_skip_gate;
+        effort.transforms = effort.b_transforms;
+    }
+    if (!external->mv) return effort;
+    effort.partitions &= external->modes;
+    if (external->final) effort.pair_steps = 0;
+    if (!(effort.partitions >> MOTUS_MODE_8x8 & 1))
+        effort.partitions &= ~MODES_BELOW_8x8; // sub types need their 8x8
+    return effort;
+}
+
+int motus_picture_lambda(const MotusStream *s, const MotusPictureParams *params) {
+    const int has_b_tree = s->config.bframes && s->lookahead.mb_tree_q8;
+    // Where pictures take little from one another few inherit P pictures' errors, too.
+    if (!has_b_tree && params->type == MOTUS_SLICE_B && params->moves) return MOTUS_LAMBDA_TREE_B;
+    if (!has_b_tree || params->type == MOTUS_SLICE_P) return (int)params->type;
+    return params->type == MOTUS_SLICE_I ? MOTUS_LAMBDA_TREE_I
+           : params->is_reference        ? MOTUS_LAMBDA_TREE_B_REFERENCE
+                                         : MOTUS_LAMBDA_TREE_B;
 }
 
 size_t motus_access_unit_begin(const MotusStream *s, const MotusPictureParams *params,

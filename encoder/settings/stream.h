@@ -33,15 +33,7 @@ MotusStatus motus_slices_alloc(MotusSlices *slices, int wanted, int extra, int m
                                int mb_height);
 void motus_slices_free(MotusSlices *slices); // accepts a zeroed one
 
-// Settings of rate control and lookahead.
-typedef struct MotusRateConfig {
-    MotusLookaheadSettings lookahead;
-    MotusRateSettings control;
-    MotusPassLog log;      // second pass: the first one's; control.log points at it
-    char fingerprint[200]; // of the settings that both passes must share: one line without its end
-} MotusRateConfig;
-
-// Must not be copied: rate.control.log points into it.
+// Must not be copied: rate.log points at pass_log.
 typedef struct MotusStream {
     MotusEncoderConfig config;
     MotusSequenceSettings sequence;
@@ -63,7 +55,11 @@ typedef struct MotusStream {
     MotusQuant8 quant8_table[MOTUS_LAMBDAS][MOTUS_QPS];
     uint8_t headers[MOTUS_HEADER_BYTES]; // SPS and PPS, Annex B
     size_t headers_size;
-    MotusRateConfig rate; // unused with rate control QP
+    MotusLookaheadSettings lookahead;
+    // Unused with rate control QP.
+    MotusRateSettings rate;
+    MotusPassLog pass_log; // second pass: the first one's
+    char fingerprint[200]; // of the settings that both passes must share: one line without its end
 } MotusStream;
 
 // External MVs of a picture: of a P picture's first reference, or by reference.
@@ -114,18 +110,6 @@ static inline int motus_has_external_field(const MotusPictureParams *params) {
     return params->external.mv && !params->external.entry;
 }
 
-// Returns the slices of a picture.
-static inline const MotusSlices *motus_picture_slices(const MotusStream *stream,
-                                                      const MotusPictureParams *params) {
-    return params->refresh.end ? &stream->refresh_slices[params->refresh_at] : &stream->slices;
-}
-
-// True if the picture is deblocked: for later pictures, the caller, or its squared errors.
-static inline int motus_is_deblocked(const MotusStream *stream, const MotusPictureParams *params) {
-    const MotusEncoderConfig *c = &stream->config;
-    return c->deblock && (params->is_reference || !c->stream_only || !c->no_ssd);
-}
-
 // Returns 6 log2(ratio) in 1/256 QP: the QP difference of two quantizer steps.
 int motus_ratio_q8(double ratio);
 
@@ -134,6 +118,16 @@ int motus_ratio_q8(double ratio);
 MotusStatus motus_stream_open(MotusStream *stream, const MotusEncoderConfig *config,
                               MotusError *error);
 void motus_stream_close(MotusStream *stream); // accepts a zeroed one
+
+// Returns the effort of a picture: the preset's by type, without partitions that its external MVs
+// lack.
+MotusEffort motus_picture_effort(const MotusStream *stream, const MotusPictureParams *params);
+
+// Returns a picture's MotusLambda.
+int motus_picture_lambda(const MotusStream *stream, const MotusPictureParams *params);
+
+// Returns the search range in further references of a P picture.
+int motus_far_range(int range);
 
 // Returns how many pictures params->ref_shown has.
 static inline int motus_references_listed(const MotusPictureParams *params) {

@@ -54,11 +54,8 @@ static int finalize_qp(MotusCodedMbs *mbs, int i, int qp_before) {
     motus_mb_finalize_qp(mb, qp_before);
     if (mbs->context) {
         const MotusNeighbours neighbours = motus_neighbours_at(mbs, i);
-        const int qp_delta = motus_qp_delta(mb->qp, qp_before);
-        if (mbs->slice_type == MOTUS_SLICE_B)
-            motus_b_context_set(&mbs->context[i], mb, &mbs->coef[i], &neighbours, qp_delta);
-        else
-            motus_mb_context_set(&mbs->context[i], mb, &mbs->coef[i], &neighbours, qp_delta);
+        motus_mb_context_set(&mbs->context[i], mb, &mbs->coef[i], &neighbours, mbs->slice_type,
+                             motus_qp_delta(mb->qp, qp_before));
     }
     return motus_mb_has_qp_delta(mb) ? mb->qp : qp_before;
 }
@@ -256,10 +253,6 @@ size_t motus_written_bits(const MotusMbWriter *writer) {
            (writer->slice->cabac ? motus_cabac_bits(&writer->cabac) : 0);
 }
 
-size_t motus_written_bytes(const MotusMbWriter *writer) {
-    return writer->bits.size + (writer->slice->cabac ? writer->cabac.size : 0);
-}
-
 void motus_end_slice(MotusMbWriter *writer, const MotusSliceState *state) {
     MotusBits *bits = &writer->bits;
     if (writer->slice->cabac) {
@@ -300,18 +293,6 @@ void motus_add_written(const MotusMbWriter *writer, const MotusCodedMbs *mbs,
 
 // ---- Rows in parallel ---------------------------------------------------------------------------
 
-static void put_floating_row(MotusMbWriter *row, uint8_t *data, size_t capacity,
-                             const MotusSliceSettings *slice, const MotusCodedMbs *mbs, int y,
-                             MotusSliceState start) {
-    *row = (MotusMbWriter){.slice = slice, .floating = 1};
-    motus_bits_init(&row->bits, data, capacity);
-    put_row(row, mbs, y, &start);
-    if (row->in_tail)
-        row->n_tail = pad(&row->tail);
-    else
-        row->n = pad(&row->bits);
-}
-
 // Writes rows [from, to) in parallel, each into its own part of the buffer, and joins them in
 // place: as every row fits its part, bits only move towards the front. Returns 0 if a row does not
 // fit or memory is missing; *writer, *state and *stats are then unchanged.
@@ -334,9 +315,16 @@ static int put_rows_parallel(MotusMbWriter *writer, const MotusCodedMbs *mbs, in
 #pragma omp single
         end = propagate(starts, mbs, from, to, state->qp);
 #pragma omp for schedule(dynamic, 1)
-        for (int k = 0; k < height; k++)
-            put_floating_row(&rows[k], bits->data + first + (size_t)k * part, part, writer->slice,
-                             mbs, from + k, starts[from + k]);
+        for (int k = 0; k < height; k++) {
+            MotusMbWriter *row = &rows[k];
+            *row = (MotusMbWriter){.slice = writer->slice, .floating = 1};
+            motus_bits_init(&row->bits, bits->data + first + (size_t)k * part, part);
+            put_row(row, mbs, from + k, &starts[from + k]);
+            if (row->in_tail)
+                row->n_tail = pad(&row->tail);
+            else
+                row->n = pad(&row->bits);
+        }
     }
     for (int y = 0; y < height; y++) overflow |= rows[y].bits.overflow | rows[y].tail.overflow;
     for (int y = 0; y < height && !overflow; y++) {

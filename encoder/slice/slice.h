@@ -57,9 +57,8 @@ void motus_finalize_mb(MotusCodedMbs *mbs, int i, const MotusSliceState *state);
 // Writes MB i, which is finalized, and advances *state.
 void motus_write_mb(MotusMbWriter *writer, const MotusCodedMbs *mbs, int i, MotusSliceState *state);
 
-// Returns the bits written so far, and the whole bytes of them that will not change.
+// Returns the bits written so far.
 size_t motus_written_bits(const MotusMbWriter *writer);
-size_t motus_written_bytes(const MotusMbWriter *writer);
 
 // Writes the end of a slice with its trailing bits; all is in writer->bits then.
 void motus_end_slice(MotusMbWriter *writer, const MotusSliceState *state);

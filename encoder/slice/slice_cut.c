@@ -56,7 +56,8 @@ static MotusStatus end_slice(MotusSliceCut *cut, Slice *s) {
 static size_t nal_bytes(Slice *s) {
     MotusMbWriter end = s->writer;
     const uint8_t *data = end.bits.data;
-    const size_t written = motus_written_bytes(&end);
+    const size_t written = // bytes that will not change
+        end.bits.size + (end.slice->cabac ? end.cabac.size : 0);
     s->escapes += count_escapes(data, s->scanned, written, &s->zeros);
     s->scanned = written;
     motus_end_slice(&end, &s->state); // writes behind these bytes only
@@ -120,7 +121,10 @@ static int try_mb(const MotusSliceCut *cut, Slice *s, int i) {
     return 0;
 }
 
-static MotusStatus walk_all(MotusSliceCut *cut, const int *rows) {
+MotusStatus motus_slice_cut_picture(MotusSliceCut *cut) {
+    const int *rows = cut->pic->mbs.slice_first; // slices of whole rows
+    cut->slice = motus_slice_settings(cut->job->stream, cut->job->params, 0);
+    cut->pic->mbs.slice_first = cut->first;
     Slice s = begin_slice(cut, 0);
     for (int i = 0; i < cut->pic->mbs.n_mb; i++) {
         const int begins = i && motus_slice_first(rows, i) == i;
@@ -133,11 +137,4 @@ static MotusStatus walk_all(MotusSliceCut *cut, const int *rows) {
         if (!try_mb(cut, &s, i)) put_coarser(cut, &s, i);
     }
     return end_slice(cut, &s);
-}
-
-MotusStatus motus_slice_cut_picture(MotusSliceCut *cut) {
-    const int *whole_rows = cut->pic->mbs.slice_first;
-    cut->slice = motus_slice_settings(cut->job->stream, cut->job->params, 0);
-    cut->pic->mbs.slice_first = cut->first;
-    return walk_all(cut, whole_rows);
 }

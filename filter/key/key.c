@@ -172,21 +172,6 @@ MotusStatus motus_key_prepare(MotusKey *key, const MotusKeyConfig *c) {
 
 // ---- The filter ---------------------------------------------------------------------------------
 
-static void key_rgb_row(uint8_t *dst, const uint8_t *fg, const uint8_t *bg, int width,
-                        const MotusKey *key, const MotusKeyOps *ops) {
-    for (int x = 0; x < width; x += KEY_CHUNK) {
-        int n = motus_min(KEY_CHUNK, width - x);
-        MotusRgbRow front, back;
-        uint16_t weight[KEY_CHUNK];
-        ops->split(&front, fg + 3 * x, n);
-        ops->split(&back, bg + 3 * x, n);
-        ops->weights(weight, &front, n, key);
-        if (key->spill) ops->unspill(&front, n, key);
-        for (int c = 0; c < 3; c++) ops->mix(front.c[c], front.c[c], back.c[c], weight, n);
-        ops->join(dst + 3 * x, &front, n);
-    }
-}
-
 MotusStatus motus_key_rgb24(MotusPlane *dst, const MotusPlane *fg, const MotusPlane *bg,
                             const MotusKeyConfig *config, const MotusExec *exec) {
     MotusKey key;
@@ -197,8 +182,17 @@ MotusStatus motus_key_rgb24(MotusPlane *dst, const MotusPlane *fg, const MotusPl
     int threads = motus_exec_threads(exec);
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int y = 0; y < fg->height; y++)
-        key_rgb_row(dst->data + y * dst->stride, fg->data + y * fg->stride,
-                    bg->data + y * bg->stride, fg->width / 3, &key, ops);
+        for (int x = 0; x < fg->width / 3; x += KEY_CHUNK) {
+            int n = motus_min(KEY_CHUNK, fg->width / 3 - x);
+            MotusRgbRow front, back;
+            uint16_t weight[KEY_CHUNK];
+            ops->split(&front, fg->data + y * fg->stride + 3 * x, n);
+            ops->split(&back, bg->data + y * bg->stride + 3 * x, n);
+            ops->weights(weight, &front, n, &key);
+            if (key.spill) ops->unspill(&front, n, &key);
+            for (int c = 0; c < 3; c++) ops->mix(front.c[c], front.c[c], back.c[c], weight, n);
+            ops->join(dst->data + y * dst->stride + 3 * x, &front, n);
+        }
     return MOTUS_OK;
 }
 

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "interop/gstreamer/opening.h"
 
+#include <errno.h>
+#include <glib/gstdio.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
 #include "interop/gstreamer/convert.h"
-#include "interop/gstreamer/pass_log.h"
 #include "motus/version.h"
 
 // Frames beyond the lookahead that may be pending with one GOP coder, unless tuned for latency.
@@ -28,6 +33,32 @@ gboolean motus_gst_write_log(MotusH264Enc *self) {
     g_string_free(self->log, TRUE);
     self->log = NULL;
     return good ? TRUE : fail_log(self, error);
+}
+
+// Returns FALSE and *error if the log of a first pass could not be written.
+static gboolean log_may_be_written(const char *path, GError **error) {
+    gchar *folder = g_path_get_dirname(path); // where g_file_set_contents() makes its file
+    int cause = !*path ? ENOENT : 0;
+    if (!cause && g_file_test(path, G_FILE_TEST_IS_DIR)) cause = EISDIR;
+    if (!cause && g_access(folder, W_OK | X_OK)) cause = errno;
+    if (cause)
+        g_set_error(error, G_FILE_ERROR, (gint)g_file_error_from_errno(cause), "\"%s\": %s", path,
+                    g_strerror(cause));
+    g_free(folder);
+    return !cause;
+}
+
+// Sets size and times to those that the log was made with. Leaves them alone if the text is no log.
+static void apply_log(const char *text, MotusEncoderConfig *c) {
+    const char *settings = strchr(text, '\n'); // the second line (encoder/settings/stream.c)
+    int width, height;
+    MotusRational fps, time_base;
+    // The library has checked these numbers. NOLINTNEXTLINE(cert-err34-c)
+    if (!settings || sscanf(settings + 1, "%dx%d %d/%d time %d/%d", &width, &height, &fps.num,
+                            &fps.den, &time_base.num, &time_base.den) != 6)
+        return;
+    c->width = width, c->height = height;
+    c->fps = fps, c->time_base = time_base;
 }
 
 // Sets caps, tags and latency of an open encoder.
@@ -80,9 +111,10 @@ static gboolean apply_settings(MotusH264Enc *self, const MotusGstSettings *setti
     *log = NULL;
     motus_gst_settings_apply(settings, config);
     if (config->pass == 1)
-        motus_gst_log_may_be_written(settings->cache_file, &error);
+        log_may_be_written(settings->cache_file, &error);
     else if (config->pass == 2)
-        config->pass_log = *log = motus_gst_log_read(settings->cache_file, &error);
+        config->pass_log =
+            g_file_get_contents(settings->cache_file, log, NULL, &error) ? *log : NULL;
     return error ? fail_log(self, error) : TRUE;
 }
 
@@ -98,7 +130,7 @@ gboolean motus_gst_check_settings(MotusH264Enc *self) {
     self->failed = FALSE;
     if (!apply_settings(self, &self->active, &config, &log)) return FALSE;
     if (config.bframes) config.profile = MOTUS_PROFILE_HIGH;
-    if (log) motus_gst_log_apply(log, &config);
+    if (log) apply_log(log, &config);
     if (config.backend == MOTUS_BACKEND_AUTO) config.backend = MOTUS_BACKEND_CPU;
     const MotusStatus status = motus_encoder_open(&enc, &config, &error);
     if (status) MOTUS_GST_FAIL(self, LIBRARY, SETTINGS, "%s", error.text);

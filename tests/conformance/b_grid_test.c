@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <stdio.h>
 
+#include "tests/conformance/decoders/conform.h"
 #include "tests/conformance/decoders/conform_case.h"
-#include "tests/conformance/decoders/pairwise.h"
 #include "tests/conformance/grid.h"
 #include "tests/support/harness.h"
 

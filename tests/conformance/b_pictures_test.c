@@ -11,7 +11,6 @@
 #include "encoder/slice/slice.h"
 #include "tests/conformance/decoders/decoders.h"
 #include "tests/conformance/inter_mbs.h"
-#include "tests/conformance/plain_mb.h"
 #include "tests/support/harness.h"
 
 enum { PICTURES = 8, MOST_REFS = 3 };

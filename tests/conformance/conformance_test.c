@@ -2,9 +2,9 @@
 // reduced grid to exactly the reconstruction, without a complaint. All streams together contain
 // every kind of macroblock, mode and code word.
 // SPDX-License-Identifier: BSD-2-Clause
+#include "tests/conformance/decoders/conform.h"
 #include "tests/conformance/decoders/conform_case.h"
 #include "tests/conformance/decoders/decoders.h"
-#include "tests/conformance/decoders/pairwise.h"
 #include "tests/support/harness.h"
 
 #include <stdio.h>

@@ -5,7 +5,7 @@
 
 #include "motus/encoder_config.h"
 #include "motus/frame.h"
-#include "tests/conformance/decoders/pairwise.h"
+#include "tests/conformance/decoders/conform.h"
 
 enum { GRID_ROWS = 200, GRID_FRAMES = 12, GRID_LEAST_FRAMES = 3 };
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "motus/upload.h"
-#include "tests/conformance/decoders/qp_maps.h"
+#include "tests/conformance/decoders/conform.h"
 
 enum { COUNTS = 4 };
 static const int gop_coder_counts[COUNTS] = {1, 2, 7, 16};

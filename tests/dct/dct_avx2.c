@@ -6,6 +6,6 @@
 #include "dct/dct_mb_core.h"
 #include "dct/transform8_avx2.h"
 
-const DctAvx2 dct_avx2 = {forward4x4_avx2,      forward8x8_avx2,           forward16x16_avx2,
-                          inverse4x4_add_avx2,  motus_forward_luma,        motus_forward_chroma,
-                          motus_dequant_zigzag, motus_forward_block8_avx2, motus_add_block8_avx2};
+const DctAvx2 dct_avx2 = {forward4x4_avx2,      forward8x8_avx2,     forward16x16_avx2,
+                          inverse4x4_add_avx2,  motus_forward_luma,  motus_forward_chroma,
+                          motus_dequant_zigzag, forward_block8_avx2, add_block8_avx2};

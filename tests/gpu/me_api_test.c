@@ -243,7 +243,7 @@ static void too_little_memory(void) {
     MotusMeConfig config = motus_me_config_default(4096, 2304);
     config.backend = MOTUS_BACKEND_CUDA;
     config.error = &error;
-    GPU_OK(cudaMalloc(&hog, gpu_free_bytes() - (64u << 20)));
+    GPU_OK(cudaMalloc(&hog, gpu_free_bytes() - (8u << 20)));
     CU_ASSERT_EQUAL(motus_me_open(&me, &config), MOTUS_ERR_MEMORY);
     MOTUS_CHECK(strstr(error.text, "out of memory") != NULL, "%s", error.text);
     GPU_OK(cudaFree(hog));

@@ -8,24 +8,20 @@
 # MOTUS_REQUIRE_GPU=1).
 # SPDX-License-Identifier: BSD-2-Clause
 set -euo pipefail
-build=$1 cc=$2 cxx=$3 kind=${4:-c} root=$(cd "$(dirname "$0")/../.." && pwd)
-command -v pkg-config >/dev/null || { echo "SKIP: pkg-config is not installed" && exit 77; }
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
+# shellcheck source=tests/support/checks.sh
+. "$(dirname "$0")/../support/checks.sh"
+build=$(realpath "$1") cc=$2 cxx=$3 kind=${4:-c} root=$(cd "$(dirname "$0")/../.." && pwd)
+needs pkg-config
+work_folder
 
-die() {
-    echo "$*"
-    exit 1
+cmake --install "$build" --prefix "$work/first" >"$work/install.log" || {
+    cat "$work/install.log" && exit 1
 }
-
-cmake --install "$build" --prefix "$dir/first" >"$dir/install.log" || {
-    cat "$dir/install.log" && exit 1
-}
-mv "$dir/first" "$dir/prefix"
-! grep -rlI "$dir/first" "$dir/prefix" || die "these name the folder that they were installed to"
+mv "$work/first" "$work/prefix"
+! grep -rlI "$work/first" "$work/prefix" || die "these name the folder that they were installed to"
 # Idle threads must not spin: other tests run beside this one.
 export OMP_WAIT_POLICY=${OMP_WAIT_POLICY:-passive}
-PKG_CONFIG_PATH=$(dirname "$(find "$dir/prefix" -name motus.pc)")
+PKG_CONFIG_PATH=$(dirname "$(find "$work/prefix" -name motus.pc)")
 export PKG_CONFIG_PATH
 lib=$(realpath "$(pkg-config --variable=libdir motus)")
 [ "$lib" = "$(realpath "$PKG_CONFIG_PATH/..")" ] ||
@@ -37,10 +33,7 @@ warnings=(-Wall -Wextra -Werror)
 # decodes FILE N: ffmpeg finds N pictures in it. Without ffmpeg the test is skipped here, so this
 # comes last.
 decodes() {
-    command -v ffmpeg >/dev/null || {
-        echo "SKIP: built and run; ffmpeg, which would decode the streams, is not installed"
-        exit 77
-    }
+    needs ffmpeg
     local pictures
     pictures=$(ffmpeg -nostdin -v error -f h264 -i "$1" -f framecrc - | grep -c '^0,') || true
     [ "$pictures" = "$2" ] || die "ffmpeg decodes $pictures pictures of $2 of $1"
@@ -61,7 +54,7 @@ by_pkg_config() { # NAME
 
 by_find_package() { # makes NAME-cmake-(c|cxx)-(shared|static) of all
     local project=(cmake -G Ninja -S "$root/tests/install/installed"
-        -DCMAKE_PREFIX_PATH="$dir/prefix" -DCMAKE_C_COMPILER="$cc" -DCMAKE_CXX_COMPILER="$cxx")
+        -DCMAKE_PREFIX_PATH="$work/prefix" -DCMAKE_C_COMPILER="$cc" -DCMAKE_CXX_COMPILER="$cxx")
     local wrong
     { "${project[@]}" -B cmake && cmake --build cmake; } >cmake.log 2>&1 || {
         cat cmake.log && exit 1
@@ -139,5 +132,4 @@ in_cuda() {
     decodes gpu.264 60
 }
 
-cd "$dir"
 if [ "$kind" = gpu ]; then in_cuda; else in_c; fi

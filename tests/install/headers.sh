@@ -3,10 +3,10 @@
 # $3 exports motus_* and nothing else. Skipped (77) without a C++ compiler or nm.
 # SPDX-License-Identifier: BSD-2-Clause
 set -euo pipefail
+# shellcheck source=tests/support/checks.sh
+. "$(dirname "$0")/../support/checks.sh"
 cc=$1 cxx=$2 lib=$3 include=$(cd "$(dirname "$0")/../../include" && pwd)
-for tool in "$cxx" nm; do
-    command -v "$tool" >/dev/null || { echo "$tool is missing" && exit 77; }
-done
+needs "$cxx" nm
 for header in "$include"/motus/*.h; do
     echo "#include <motus/${header##*/}>" |
         "$cc" -std=c11 -Wall -Wextra -Wpedantic -Werror -I "$include" -fsyntax-only -x c -
@@ -15,6 +15,6 @@ for header in "$include"/motus/*.h; do
 done
 # Names with two leading underscores are the implementation's.
 exported=$(nm -D --defined-only "$lib" | awk '{ print $NF }')
-[ -n "$exported" ] || { echo "$lib exports nothing" && exit 1; }
+[ -n "$exported" ] || die "$lib exports nothing"
 foreign=$(grep -vE '^(motus_|__|_init$|_fini$|_edata$|_end$)' <<<"$exported" || true)
-[ -z "$foreign" ] || { echo "exported, but not motus_*: $foreign" && exit 1; }
+[ -z "$foreign" ] || die "exported, but not motus_*: $foreign"

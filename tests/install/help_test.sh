@@ -4,7 +4,6 @@
 # offers.
 # SPDX-License-Identifier: BSD-2-Clause
 set -euo pipefail
-export LC_ALL=C
 # shellcheck source=tests/support/checks.sh
 . "$(dirname "$0")/../support/checks.sh"
 motus=$1/tools/motus help=$1/help here=$(cd "$(dirname "$0")" && pwd)

@@ -5,28 +5,21 @@
 # it the packages are unpacked.
 # SPDX-License-Identifier: BSD-2-Clause
 set -euo pipefail
+# shellcheck source=tests/support/checks.sh
+. "$(dirname "$0")/../support/checks.sh"
 build=$1 cc=$2 examples=$(cd "$(dirname "$0")/../../examples" && pwd)
 # Idle threads must not spin: other tests run beside this one.
 export OMP_WAIT_POLICY=${OMP_WAIT_POLICY:-passive}
-for tool in cpack dpkg dpkg-deb dpkg-shlibdeps pkg-config; do
-    command -v $tool >/dev/null || { echo "SKIP: $tool is missing" && exit 77; }
-done
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-cd "$dir"
-
-die() {
-    echo "$*"
-    exit 1
-}
+needs cpack dpkg dpkg-deb dpkg-shlibdeps pkg-config
+work_folder
 
 cpack --config "$build/CPackConfig.cmake" -D CPACK_DEBIAN_COMPRESSION_TYPE=gzip \
-    -B "$dir/packages" >cpack.log 2>&1 || {
+    -B "$work/packages" >cpack.log 2>&1 || {
     cat cpack.log && exit 1
 }
-debs=("$dir"/packages/*.deb)
+debs=("$work"/packages/*.deb)
 
-field() { dpkg-deb --field "$(ls "$dir"/packages/"$1"_*.deb)" "$2"; }
+field() { dpkg-deb --field "$(ls "$work"/packages/"$1"_*.deb)" "$2"; }
 soname=$(cd "$build" && objdump -p libmotus.so |
     awk '$1 == "SONAME" { sub(/libmotus\.so\./, "", $2); print $2 }')
 field "libmotus$soname" Depends | grep -q 'libc6 (>= ' || die "libmotus$soname depends on no libc6"
@@ -45,10 +38,10 @@ mkdir -p tree/var/lib/dpkg/updates tree/var/lib/dpkg/info tree/bin
 touch tree/var/lib/dpkg/status tree/var/lib/dpkg/available
 # in_root OPTION...: dpkg on that root. Its dependencies are this machine's; scripts run outside it,
 # with a stand-in for ldconfig.
-printf '#!/bin/sh\necho called >>"%s"\n' "$dir/ldconfig" >tree/bin/ldconfig
+printf '#!/bin/sh\necho called >>"%s"\n' "$work/ldconfig" >tree/bin/ldconfig
 chmod +x tree/bin/ldconfig
 in_root() {
-    PATH="$dir/tree/bin:$PATH" dpkg --root="$dir/tree" --log=/dev/null --force-depends \
+    PATH="$work/tree/bin:$PATH" dpkg --root="$work/tree" --log=/dev/null --force-depends \
         --force-script-chrootless "$@" >dpkg.log 2>&1 || {
         cat dpkg.log && exit 1
     }
@@ -60,7 +53,7 @@ else
     for deb in "${debs[@]}"; do dpkg-deb -x "$deb" tree; done
 fi
 
-usr=$dir/tree/usr
+usr=$work/tree/usr
 if [ -x "$usr/bin/motus" ]; then
     "$usr/bin/motus" synth - --size 64x48 --frames 3 | "$usr/bin/motus" encode - -o out.264 --quiet
     [ -s out.264 ] || die "the installed program wrote nothing"

@@ -4,17 +4,13 @@
 #   subproject.sh CC
 # SPDX-License-Identifier: BSD-2-Clause
 set -euo pipefail
+# shellcheck source=tests/support/checks.sh
+. "$(dirname "$0")/../support/checks.sh"
 root=$(cd "$(dirname "$0")/../.." && pwd)
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-cd "$dir"
+work_folder
 
-die() {
-    echo "$*"
-    exit 1
-}
 quietly() {
-    "$@" >log 2>&1 || { cat log && die "failed: $*"; }
+    "$@" >log 2>&1 || { cat log && die "$*"; }
 }
 
 # Without optimization, to be quick; nothing is to be found out about speed here.

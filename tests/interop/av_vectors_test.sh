@@ -5,22 +5,16 @@
 #   av_vectors_test.sh AV_VECTORS MOTUS
 # SPDX-License-Identifier: BSD-2-Clause
 set -eu
-export LC_ALL=C
+# shellcheck source=tests/support/checks.sh
+. "$(dirname "$0")/../support/checks.sh"
 vectors=$(realpath "$1") motus=$(realpath "$2")
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-
-fail() {
-    echo "FAILED: $*"
-    exit 1
-}
+work_folder
 
 agree() { # agree INPUT: every block of all seven modes
     "$motus" search "$1" -o - --quiet --backend cpu | tail -n +2 | cut -d, -f1-9 >searched.csv
     "$vectors" "$1" listed.csv 0x7F
-    [ -s searched.csv ] || fail "$1: no vectors"
-    cmp searched.csv listed.csv || fail "$1: side data differ from motus search"
+    [ -s searched.csv ] || die "$1: no vectors"
+    cmp searched.csv listed.csv || die "$1: side data differ from motus search"
 }
 
 "$motus" synth pan.y4m --size 70x50 --frames 4 --pan 5.5,-3.25 --objects 2
@@ -37,7 +31,7 @@ fi
 "$vectors" pan.y4m drawn.ppm 2 1
 "$motus" synth nothing.y4m --size 70x50 --frames 4 --pan 0,0
 "$vectors" nothing.y4m undrawn.ppm 2 1
-[ "$(head -c 12 drawn.ppm | head -2 | tail -1)" = '70 50' ] || fail 'codecview gave another size'
+[ "$(head -c 12 drawn.ppm | head -2 | tail -1)" = '70 50' ] || die 'codecview gave another size'
 changed() { # PPM Y4M: samples of picture 2 that codecview changed
     /usr/bin/env python3 - "$1" "$2" <<'PY'
 import sys
@@ -48,11 +42,8 @@ frame = start + 2 * (6 + 70 * 50 + 2 * 35 * 25) + 6
 print(sum(a != b for a, b in zip(drawn, data[frame:frame + 70 * 50])))
 PY
 }
-command -v python3 >/dev/null || {
-    echo 'SKIP: vectors agree; python3, which would count what codecview drew, is not installed'
-    exit 77
-}
+needs python3 # which counts what codecview drew
 [ "$(changed drawn.ppm pan.y4m)" -gt 60 ] ||
-    fail "codecview drew $(changed drawn.ppm pan.y4m) samples"
+    die "codecview drew $(changed drawn.ppm pan.y4m) samples"
 [ "$(changed undrawn.ppm nothing.y4m)" -lt "$(changed drawn.ppm pan.y4m)" ] ||
-    fail 'codecview drew as much where nothing moves'
+    die 'codecview drew as much where nothing moves'

@@ -7,23 +7,17 @@
 # or valgrind.
 # SPDX-License-Identifier: BSD-2-Clause
 set -eu
-export LC_ALL=C
-[ -x "$1" ] || { echo "SKIP: $1 is missing; interop/x264/build.sh builds it" && exit 77; }
+# shellcheck source=tests/support/checks.sh
+. "$(dirname "$0")/../support/checks.sh"
+[ -x "$1" ] || skip "$1 is missing; interop/x264/build.sh builds it"
 x264=$(realpath "$1") motus=$(realpath "$2")
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-
-fail() {
-    echo "FAILED: $*"
-    exit 1
-}
+work_folder
 
 encode() {
     "$x264" --log-level warning --no-progress --tune psnr --qp 28 "$@" --dump-yuv recon.yuv \
         -o t.264 2>err ||
-        fail "x264 $*: $(cat err)"
-    ! grep -E 'warning|error' err || fail "x264 $*"
+        die "x264 $*: $(cat err)"
+    ! grep -E 'warning|error' err || die "x264 $*"
 }
 
 # check OPTION...: encodes twice and, with ffmpeg, compares the stream with the reconstruction.
@@ -31,10 +25,10 @@ check() {
     encode --me motus --motus-backend cpu "$@"
     mv t.264 first.264
     encode --me motus --motus-backend cpu "$@"
-    cmp t.264 first.264 || fail "x264 $*: two streams"
+    cmp t.264 first.264 || die "x264 $*: two streams"
     command -v ffmpeg >/dev/null || return 0
     ffmpeg -nostdin -v error -i t.264 -f rawvideo decoded.yuv -y
-    cmp decoded.yuv recon.yuv || fail "x264 $*: the stream does not decode to the reconstruction"
+    cmp decoded.yuv recon.yuv || die "x264 $*: the stream does not decode to the reconstruction"
 }
 
 bits() { stat -c %s t.264; }
@@ -57,22 +51,20 @@ check in.y4m --threads 1 --crf 25 --vbv-maxrate 200 --vbv-bufsize 100 --slices 3
 encode in.y4m --me dia --threads 1
 near=$(bits)
 encode in.y4m --me motus --threads 1
-[ "$(bits)" -lt "$near" ] || fail "$(bits) bytes with motus, $near with dia"
-"$x264" --quiet --me motus --motus-backend tpu in.y4m -o t.264 2>err && fail 'backend tpu'
+[ "$(bits)" -lt "$near" ] || die "$(bits) bytes with motus, $near with dia"
+"$x264" --quiet --me motus --motus-backend tpu in.y4m -o t.264 2>err && die 'backend tpu'
 for option in "--output-depth 10" --tff; do # umh instead
     # shellcheck disable=SC2086 # an option and its value
     "$x264" --log-level warning --no-progress --me motus $option in.y4m -o t.264 2>err ||
-        fail "$option: $(cat err)"
-    grep -q 'warning.*motus' err || fail "$option: no warning"
+        die "$option: $(cat err)"
+    grep -q 'warning.*motus' err || die "$option: no warning"
 done
 
 if command -v valgrind >/dev/null; then
     for option in --threads=1 --motus-ref=source --motus-subpel=full --motus-subpel=best; do
         valgrind -q --error-exitcode=9 --leak-check=full "$x264" --quiet --no-progress \
             --threads 2 $option --me motus --motus-backend cpu --frames 5 fade.y4m -o t.264 \
-            >out 2>err || fail "valgrind, $option: $(head -20 err)"
+            >out 2>err || die "valgrind, $option: $(head -20 err)"
     done
 fi
-for tool in ffmpeg valgrind; do
-    command -v $tool >/dev/null || { echo "SKIP: run without $tool" && exit 77; }
-done
+needs ffmpeg valgrind # for a part of the above

@@ -9,8 +9,7 @@
 #include "encoder/decide/decide_core.h"
 #include "encoder/preset/preset.h"
 #include "tests/encoder/levels/random_costs.h"
-#include "tests/lanes/lanes_b_warp.h"
-#include "tests/lanes/same_refinement.h"
+#include "tests/lanes/same_trials.h"
 #include "tests/support/harness.h"
 #include "tools/synth/synth.h"
 
@@ -30,11 +29,16 @@ typedef struct Picture {
     MotusCabacCosts table;
     const MotusCabacCosts *costs; // NULL: CAVLC
     int number;                   // of the case
-    int types[MOTUS_MB_KINDS], direct, sure, taken, moved;
-    int further, far; // MBs with candidates in further references, 8x8 blocks that have one
 } Picture;
 
-static struct Memory { MotusBDecideScratch decide; } memory;
+// Counts of all pictures' MBs.
+static struct Counts {
+    int types[MOTUS_MB_KINDS], direct, sure, taken, moved;
+    int further, far; // with candidates in further references; 8x8 blocks that have one
+} counts;
+
+static MotusBDecideScratch memory; // the CPU's
+static LanesCall lanes;
 
 // Opens reference k of list 0, or list 1's (REFS).
 static void open_reference(Picture *p, int k) {
@@ -181,22 +185,29 @@ static void find_candidates(Picture *p, const MotusInterMb *in,
     motus_b_c.candidates(&search, motion, found);
     many->blocks = found->blocks, many->refs = 0;
     mark_far(p, in, motion, found->blocks, far);
-    const char *failure = lanes_b_candidates(in, &p->effort, motion, search.centre, far, many);
+    lanes = (LanesCall){.in = in,
+                        .effort = &p->effort,
+                        .motion = motion,
+                        .centre = search.centre,
+                        .far = far,
+                        .found_b = many};
+    const char *failure = lanes_call(LANES_B_CANDIDATES, &lanes);
     int same = !failure && same_candidates(&found[0], &many[0]);
     if (p->refs > 1) same &= same_candidates(&found[1], &many[1]);
-    p->further += p->refs > 1 && found[1].blocks;
+    counts.further += p->refs > 1 && found[1].blocks;
     MOTUS_CHECK(same, "case %d, MB %d,%d: candidates: %s", p->number, in->x, in->y,
                 failure ? failure : "not the CPU's");
-    MotusMb guess[2];
-    motus_test_fill(guess, sizeof guess);
-    motus_b_first_guess(&guess[0], found);
-    failure = lanes_b_first_guess(&guess[1], found);
-    MOTUS_CHECK(!failure && !memcmp(&guess[0], &guess[1], sizeof guess[0]),
+    MotusMb guess;
+    motus_b_first_guess(&guess, found);
+    lanes.found_b = found;
+    motus_test_fill(&lanes.mb, sizeof lanes.mb);
+    failure = lanes_call(LANES_B_FIRST_GUESS, &lanes);
+    MOTUS_CHECK(!failure && !memcmp(&guess, &lanes.mb, sizeof guess),
                 "case %d, MB %d,%d: first guess", p->number, in->x, in->y);
 }
 
-static void compare_choices(const Picture *p, const MotusInterMb *in, const MotusBChoice *one,
-                            const MotusBChoice *many) {
+static void compare_choices(const Picture *p, const MotusInterMb *in) {
+    const MotusBChoice *one = &memory.choice, *many = &lanes.b_choice;
     for (int k = 0; k < MOTUS_B_TYPES; k++) {
         int same = one->cost[k] == many->cost[k];
         if (same && one->cost[k] != UINT32_MAX)
@@ -220,22 +231,23 @@ static MotusDirect random_direct(int refs) {
     return direct;
 }
 
-// decided: the MB's decision.
-static void compare_sure_skips(Picture *p, const MotusInterMb *in, const MotusDirect *direct,
-                               const MotusLevelChoice *levels, const MotusTrial *decided) {
-    static MotusTrial one, many;
-    int is_sure;
-    const int expected = motus_b_c.skip_is_sure(in, direct, &p->effort, levels, &one);
-    const char *failure = lanes_b_skip_is_sure(in, direct, &p->effort, levels, &many, &is_sure);
-    MOTUS_CHECK(!failure && is_sure == expected, "case %d, MB %d,%d: %s", p->number, in->x, in->y,
-                failure ? failure : "a sure B_Skip");
+// Compares whether B_Skip is sure, with the arguments of the decision in `lanes`.
+static void compare_sure_skips(Picture *p, const MotusTrial *decided) {
+    static MotusTrial one;
+    const MotusInterMb *in = lanes.in;
+    const MotusTrial *many = &lanes.trial;
+    const int expected =
+        motus_b_c.skip_is_sure(in, lanes.direct->fixed, &p->effort, lanes.levels, &one);
+    const char *failure = lanes_call(LANES_B_SKIP_IS_SURE, &lanes);
+    MOTUS_CHECK(!failure && lanes.taken == expected, "case %d, MB %d,%d: %s", p->number, in->x,
+                in->y, failure ? failure : "a sure B_Skip");
     if (failure || !expected) return;
-    MOTUS_CHECK(!memcmp(&one.mb, &many.mb, sizeof one.mb) &&
-                    !memcmp(one.luma, many.luma, sizeof one.luma) &&
-                    !memcmp(one.chroma, many.chroma, sizeof one.chroma) &&
+    MOTUS_CHECK(!memcmp(&one.mb, &many->mb, sizeof one.mb) &&
+                    !memcmp(one.luma, many->luma, sizeof one.luma) &&
+                    !memcmp(one.chroma, many->chroma, sizeof one.chroma) &&
                     !memcmp(&one.mb, &decided->mb, sizeof one.mb),
                 "case %d, MB %d,%d: a sure B_Skip is not what is decided", p->number, in->x, in->y);
-    p->sure++;
+    counts.sure++;
 }
 
 static void code_mb(Picture *p, int x, int y) {
@@ -252,41 +264,36 @@ static void code_mb(Picture *p, int x, int y) {
                              .costs = p->costs,
                              .max_mv_y = MOTUS_MAX_MV_Y,
                              .quant8 = p->costs && motus_test_range(0, 1) ? &p->quant8 : NULL};
-    static MotusTrial many;
-    MotusBChoice choice;
     MotusBCandidates found[MOTUS_B_SETS];
-    uint32_t satd[2] = {0, 0};
+    uint32_t satd = 0;
     const MotusDirect fixed = random_direct(p->refs);
     const uint8_t col_zero = (uint8_t)motus_test_range(0, 15);
     const MotusDirectSource source = {motus_test_range(0, 3) ? NULL : &fixed, &col_zero};
     find_candidates(p, &in, found);
     motus_test_fill(&memory, sizeof memory);
-    const MotusTrial *one = &memory.decide.trial[0];
-    if (!motus_b_c.skip(&in, &source, 0, &p->effort, &levels, motus_refine_ops(), &memory.decide))
-        one = motus_b_c.types(&in, found, &p->effort, &levels, motus_refine_ops(), &memory.decide,
-                              &satd[0]);
-    const char *failure =
-        lanes_decide_b(&in, found, &source, &p->effort, &levels, &many, &choice, &satd[1]);
-    MOTUS_CHECK(!failure && satd[0] == satd[1], "case %d, MB %d,%d: %s", p->number, x, y,
+    const MotusTrial *one = &memory.trial[0], *many = &lanes.trial;
+    if (!motus_b_c.skip(&in, &source, 0, &p->effort, &levels, motus_refine_ops(), &memory))
+        one = motus_b_c.types(&in, found, &p->effort, &levels, motus_refine_ops(), &memory, &satd);
+    lanes = (LanesCall){
+        .in = &in, .found_b = found, .direct = &source, .effort = &p->effort, .levels = &levels};
+    const char *failure = lanes_call(LANES_B, &lanes);
+    MOTUS_CHECK(!failure && satd == lanes.satd[0], "case %d, MB %d,%d: %s", p->number, x, y,
                 failure ? failure : "SATD");
     if (failure) return;
-    if (satd[0]) compare_choices(p, &in, &memory.decide.choice, &choice);
-    MOTUS_CHECK(!memcmp(&one->mb, &many.mb, sizeof one->mb) &&
-                    same_levels(&one->mb, &one->coef, &many.coef) &&
-                    !memcmp(one->luma, many.luma, sizeof one->luma) &&
-                    !memcmp(one->chroma, many.chroma, sizeof one->chroma) &&
-                    one->bits == many.bits && one->ssd == many.ssd && one->cost == many.cost,
-                "case %d, MB %d,%d: type %d, not %d; %u bits, not %u; SSD %u, not %u", p->number, x,
-                y, many.mb.type, one->mb.type, many.bits, one->bits, many.ssd, one->ssd);
-    if (source.fixed) compare_sure_skips(p, &in, source.fixed, &levels, one);
-    p->types[one->mb.type]++;
-    for (int q = 0; q < 4 && !motus_mb_is_intra(&one->mb); q++) p->far += one->mb.ref[0][q] > 0;
-    p->direct += one->mb.type == MOTUS_MB_P_16x16 && one->mb.direct;
+    if (satd) compare_choices(p, &in);
+    failure = compare_trials(one, many);
+    MOTUS_CHECK(!failure, "case %d, MB %d,%d: %s; type %d, not %d; %u bits, not %u; SSD %u, not %u",
+                p->number, x, y, failure, many->mb.type, one->mb.type, many->bits, one->bits,
+                many->ssd, one->ssd);
+    if (source.fixed) compare_sure_skips(p, one);
+    counts.types[one->mb.type]++;
+    for (int q = 0; q < 4 && !motus_mb_is_intra(&one->mb); q++) counts.far += one->mb.ref[0][q] > 0;
+    counts.direct += one->mb.type == MOTUS_MB_P_16x16 && one->mb.direct;
     p->state.mbs.mb[y * MB_WIDTH + x] = one->mb;
     if (motus_mb_is_intra(&one->mb)) return;
-    failure = compare_refinement(&in, &levels, one, &p->moved);
+    failure = compare_refinement(&in, &levels, one, &counts.moved);
     MOTUS_CHECK(!failure, "case %d, MB %d,%d: refinement: %s", p->number, x, y, failure);
-    failure = compare_transforms(&in, &levels, &p->quant8, one, &p->taken);
+    failure = compare_transforms(&in, &levels, &p->quant8, one, &counts.taken);
     MOTUS_CHECK(!failure, "case %d, MB %d,%d: transform: %s", p->number, x, y, failure);
 }
 
@@ -309,8 +316,6 @@ static void code_picture(Picture *p) {
 static void generated(void) {
     static const int qps[] = {28, 0, 51, 18, 38};
     Picture p;
-    int types[MOTUS_MB_KINDS] = {0}, direct = 0, sure = 0, taken = 0, further = 0, far = 0,
-        moved = 0;
     for (int k = 0; k < 10; k++) {
         picture_open(&p);
         for (int preset = 0; preset < MOTUS_PRESETS; preset++) {
@@ -318,14 +323,12 @@ static void generated(void) {
             set_effort(&p, (MotusPreset)preset, qps[k % 5]);
             code_picture(&p);
         }
-        for (int i = 0; i < MOTUS_MB_KINDS; i++) types[i] += p.types[i];
-        direct += p.direct, sure += p.sure, taken += p.taken, further += p.further, far += p.far;
-        moved += p.moved;
         picture_close(&p);
     }
     for (int i = MOTUS_MB_P_SKIP; i <= MOTUS_MB_P_8x8; i++)
-        MOTUS_CHECK(types[i] > 0, "no MB of type %d", i);
-    CU_ASSERT_TRUE(direct > 0 && sure > 0 && taken > 0 && further > 0 && far > 0 && moved > 0);
+        MOTUS_CHECK(counts.types[i] > 0, "no MB of type %d", i);
+    CU_ASSERT_TRUE(counts.direct > 0 && counts.sure > 0 && counts.taken > 0 && counts.moved > 0);
+    CU_ASSERT_TRUE(counts.further > 0 && counts.far > 0);
 }
 
 MOTUS_SUITE("lanes_b", TEST(generated))

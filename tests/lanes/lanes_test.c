@@ -13,8 +13,7 @@
 #include "encoder/intra/intra.h"
 #include "tests/encoder/levels/random_costs.h"
 #include "tests/lanes/lanes_picture.h"
-#include "tests/lanes/lanes_warp.h"
-#include "tests/lanes/same_refinement.h"
+#include "tests/lanes/same_trials.h"
 #include "tests/support/harness.h"
 #include "tools/synth/synth.h"
 #include "yuv/io/reader.h"
@@ -27,7 +26,7 @@ static struct Memory {
     MotusDecideScratch decide;
 } memory;
 
-static LanesResult lanes;
+static LanesCall lanes;
 
 static void set_effort(LanesPicture *p, MotusPreset preset, int qp) {
     MotusEncoderConfig config =
@@ -43,32 +42,30 @@ static void set_effort(LanesPicture *p, MotusPreset preset, int qp) {
                                    .steps = p->effort.steps};
 }
 
-// Compares the trials of MB (x, y), and stores the CPU's for the MBs that follow.
-static void compare(LanesPicture *p, int x, int y, const MotusTrial *one, const char *what) {
-    const MotusTrial *many = &lanes.trial;
-    const char *failure = lanes.failure;
-    int i = y * p->mb_width + x;
-    MOTUS_CHECK(!failure, "%s, case %d, MB %d,%d, %s: %s", p->name, p->number, x, y, what, failure);
-    if (failure) return;
-    MOTUS_CHECK(!memcmp(&one->mb, &many->mb, sizeof one->mb) &&
-                    same_levels(&one->mb, &one->coef, &many->coef),
-                "%s, case %d, MB %d,%d, %s: type %d, not %d", p->name, p->number, x, y, what,
-                many->mb.type, one->mb.type);
-    MOTUS_CHECK(!memcmp(one->luma, many->luma, sizeof one->luma) &&
-                    !memcmp(one->chroma, many->chroma, sizeof one->chroma),
-                "%s, case %d, MB %d,%d, %s: samples of type %d", p->name, p->number, x, y, what,
-                one->mb.type);
-    MOTUS_CHECK(one->bits == many->bits && one->ssd == many->ssd && one->cost == many->cost,
-                "%s, case %d, MB %d,%d, %s: bits %u, not %u, SSD %u, not %u", p->name, p->number, x,
-                y, what, many->bits, one->bits, many->ssd, one->ssd);
-    p->pic.mbs.mb[i] = one->mb;
+// Writes a trial's samples as those of MB (x, y).
+static void store_samples(const MotusFrame *frame, int x, int y, const MotusTrial *trial) {
     for (int k = 0; k < 3; k++) {
-        const MotusPlane *plane = &p->rec->plane[k];
-        int size = k ? 8 : 16;
+        const MotusPlane *plane = &frame->plane[k];
+        const int size = k ? 8 : 16;
         for (int row = 0; row < size; row++)
             memcpy(plane->data + (size * y + row) * plane->stride + size * x,
-                   k ? one->chroma[k - 1] + 8 * row : one->luma + 16 * row, (size_t)size);
+                   k ? trial->chroma[k - 1] + 8 * row : trial->luma + 16 * row, (size_t)size);
     }
+}
+
+// Compares the trials of MB (x, y), and stores the CPU's for the MBs that follow. failure: of the
+// lanes.
+static void compare(LanesPicture *p, int x, int y, const MotusTrial *one, const char *failure,
+                    const char *what) {
+    const MotusTrial *many = &lanes.trial;
+    const char *differs = failure ? failure : compare_trials(one, many);
+    MOTUS_CHECK(!differs,
+                "%s, case %d, MB %d,%d, %s: %s; type %d, not %d, bits %u, not %u, SSD %u, not %u",
+                p->name, p->number, x, y, what, differs, many->mb.type, one->mb.type, many->bits,
+                one->bits, many->ssd, one->ssd);
+    if (failure) return;
+    p->pic.mbs.mb[y * p->mb_width + x] = one->mb;
+    store_samples(p->rec, x, y, one);
 }
 
 static MotusMbRecon mb_recon(const LanesPicture *p, int x, int y) {
@@ -84,8 +81,9 @@ static void compare_types(LanesPicture *p, MotusIntraMb in, int x, int y) {
         in.rec.plane[k] = (uint8_t *)in.src.plane[k], in.rec.stride[k] = in.src.stride[k];
     motus_test_fill(&memory, sizeof memory);
     const MotusIntraType one = motus_intra_c.type_by_satd(&in, &memory.intra);
-    lanes_intra_type_by_satd(&in, &lanes);
-    MOTUS_CHECK(!lanes.failure && !memcmp(&one, &lanes.type, sizeof one),
+    lanes = (LanesCall){.intra = &in};
+    const char *failure = lanes_call(LANES_TYPE_BY_SATD, &lanes);
+    MOTUS_CHECK(!failure && !memcmp(&one, &lanes.type, sizeof one),
                 "%s, case %d, MB %d,%d: type %d, not %d", p->name, p->number, x, y, lanes.type.type,
                 one.type);
 }
@@ -109,19 +107,21 @@ static void code_intra(LanesPicture *p, int x, int y, int slice_type) {
     int mode;
     motus_test_fill(&memory, sizeof memory);
     const uint32_t satd = motus_intra_c.estimate16x16(&in, &memory.intra, &mode);
-    lanes_intra16x16_estimate(&in, &lanes);
-    MOTUS_CHECK(!lanes.failure && lanes.satd == satd && lanes.mode == mode,
+    lanes = (LanesCall){.intra = &in};
+    const char *failure = lanes_call(LANES_INTRA16x16, &lanes);
+    MOTUS_CHECK(!failure && lanes.satd[0] == satd && lanes.mode == mode,
                 "%s, case %d, MB %d,%d: estimate %u of mode %d, not %u of %d", p->name, p->number,
-                x, y, lanes.satd, lanes.mode, satd, mode);
+                x, y, lanes.satd[0], lanes.mode, satd, mode);
     compare_types(p, in, x, y);
     const MotusQuant8 quant8 = motus_quant8_at(p->qp.luma.qp, MOTUS_SLICE_P);
     const int warps = motus_test_range(0, 1) ? 4 : (x ^ y) & 1 ? 3 : 1;
     motus_test_fill(&memory, sizeof memory);
     if (warps == 4) in.quant8 = &quant8;
     const MotusTrial *best = motus_intra_c.search(&in, &memory.intra, memory.trial);
-    lanes_intra_search(&in, warps, &lanes);
+    lanes = (LanesCall){.intra = &in, .warps = warps};
+    failure = lanes_call(LANES_INTRA, &lanes);
     p->intra8[p->costs != NULL] += best->mb.type == MOTUS_MB_I_4x4 && best->mb.transform_8x8;
-    compare(p, x, y, best,
+    compare(p, x, y, best, failure,
             warps == 4   ? "intra by four warps"
             : warps == 3 ? "intra by three warps"
                          : "intra");
@@ -134,22 +134,14 @@ static void skip_mb(LanesPicture *p, const MotusInterMb *in) {
     trial.mb = (MotusMb){.type = MOTUS_MB_P_SKIP};
     for (int i = 0; i < 16; i++) trial.mb.mv[i] = skip;
     motus_predict_inter(trial.luma, trial.chroma, in, &trial.mb);
-    for (int k = 0; k < 3; k++) {
-        const MotusPlane *src = &p->src->plane[k];
-        const int size = k ? 8 : 16;
-        for (int y = 0; y < size; y++)
-            memcpy(src->data + (size * in->y + y) * src->stride + size * in->x,
-                   k ? trial.chroma[k - 1] + y * MOTUS_CHROMA_STRIDE
-                     : trial.luma + y * MOTUS_LUMA_STRIDE,
-                   (size_t)size);
-    }
+    store_samples(p->src, in->x, in->y, &trial);
 }
 
 static void compare_choices(const LanesPicture *p, int x, int y, uint32_t satd,
                             const MotusChoice *one) {
     const MotusChoice *many = &lanes.choice;
-    MOTUS_CHECK(lanes.satd == satd, "%s, case %d, MB %d,%d: SATD %u, not %u", p->name, p->number, x,
-                y, lanes.satd, satd);
+    MOTUS_CHECK(lanes.satd[0] == satd, "%s, case %d, MB %d,%d: SATD %u, not %u", p->name, p->number,
+                x, y, lanes.satd[0], satd);
     for (int k = 0; k < 4; k++) {
         int same = one->cost[k] == many->cost[k];
         if (same && one->cost[k] != UINT32_MAX)
@@ -182,15 +174,14 @@ static void code_inter(LanesPicture *p, int x, int y) {
         lanes_move_blocks(p, x, y, &found);
     else
         skip_mb(p, &in);
-    for (int v = 0; v < found.n; v++) {
-        uint16_t satds[16];
+    lanes = (LanesCall){.in = &in, .ref = found.ref[0], .mv = found.mv[0]};
+    const char *failure = lanes_call(LANES_SATDS, &lanes); // of one MV of each MB
+    for (int v = 0; v < found.n; v++)
         motus_satd_mb(found.satd[v], in.src.plane[0], in.src.stride[0], &in.ref[found.ref[v]],
                       16 * x, 16 * y, found.mv[v]);
-        if (v) continue; // one of each MB is compared
-        const char *failure = lanes_satd_mb(&in, found.ref[v], found.mv[v], satds);
-        MOTUS_CHECK(!failure && !memcmp(satds, found.satd[v], sizeof satds),
-                    "%s, case %d, MB %d,%d: SATDs", p->name, p->number, x, y);
-    }
+    int same = !failure;
+    for (int blk = 0; blk < 16; blk++) same &= lanes.satd[blk] == found.satd[0][blk];
+    MOTUS_CHECK(same, "%s, case %d, MB %d,%d: SATDs", p->name, p->number, x, y);
     const int warps = (x ^ y) & 1 ? 2 : motus_test_range(2, LANES_INTER_WARPS),
               shares = warps > 2 && !in.quant8 && motus_test_range(0, 2);
     uint32_t satd = 0;
@@ -198,12 +189,18 @@ static void code_inter(LanesPicture *p, int x, int y) {
     const MotusTrial *best = &memory.decide.trial[0];
     if (!motus_inter_c.skip(&in, &p->effort, &levels, &memory.decide))
         best = motus_inter_c.types(&in, &found, &p->effort, &levels, &memory.decide, &satd);
-    lanes_decide_inter(&in, &found, &p->effort, &levels, warps, shares, &lanes);
+    lanes = (LanesCall){.in = &in,
+                        .found = &found,
+                        .effort = &p->effort,
+                        .levels = &levels,
+                        .warps = warps,
+                        .shares = shares};
+    failure = lanes_call(LANES_INTER, &lanes);
     if (best->mb.type == MOTUS_MB_P_SKIP && motus_skip_is_enough(best->cost, &p->qp, &p->effort))
         p->at_once++; // there are no choices
-    else if (!lanes.failure)
+    else if (!failure)
         compare_choices(p, x, y, satd, &memory.decide.choice);
-    compare(p, x, y, best,
+    compare(p, x, y, best, failure,
             shares       ? "inter by warps that share a type"
             : warps == 2 ? "inter by two warps"
                          : "inter by more warps");
@@ -211,7 +208,7 @@ static void code_inter(LanesPicture *p, int x, int y) {
     MOTUS_CHECK(best->mb.type == MOTUS_MB_P_SKIP || best->luma_bits == lanes.trial.luma_bits,
                 "%s, case %d, MB %d,%d: luma has %u bits, not %u", p->name, p->number, x, y,
                 lanes.trial.luma_bits, best->luma_bits);
-    const char *failure = compare_refinement(&in, &levels, best, &p->moved);
+    failure = compare_refinement(&in, &levels, best, &p->moved);
     MOTUS_CHECK(!failure, "%s, case %d, MB %d,%d: refinement: %s", p->name, p->number, x, y,
                 failure);
     failure = compare_transforms(&in, &levels, &quant8, best, &p->taken8[p->costs != NULL]);
@@ -299,26 +296,28 @@ static void real(void) {
 // Notes decisions about MBs that differ in little or nothing.
 static void noted(void) {
     for (int n = 0; n < 500; n++) {
-        MotusMb mb[3];
-        uint16_t changed[2] = {3, 3};
-        motus_test_fill(mb, sizeof mb);
-        mb[2] = mb[1] = mb[0];
+        MotusMb mb, decided;
+        uint16_t changed = 3;
+        motus_test_fill(&mb, sizeof mb);
+        decided = mb;
+        lanes = (LanesCall){.decided = &decided, .mb = mb, .now = 7, .changed_at = 3};
         int what = motus_test_range(0, 3), blk = motus_test_range(0, 15);
-        if (what == 1) mb[2].mv[blk].y ^= 1;
-        if (what == 2) mb[2].type = (uint8_t)(motus_test_random() & 7);
-        if (what == 3) mb[2].total_coeff[blk] ^= 3;
-        motus_note_decision(&mb[0], &mb[2], &changed[0], 7, 1);
-        const char *failure = lanes_note_decision(&mb[1], &mb[2], &changed[1], 7);
-        MOTUS_CHECK(!failure && changed[0] == changed[1] && !memcmp(&mb[0], &mb[1], sizeof mb[0]) &&
-                        !memcmp(&mb[0], &mb[2], sizeof mb[0]) && (what != 1 || changed[0] == 7) &&
-                        (what != 3 || changed[0] == 3),
+        if (what == 1) decided.mv[blk].y ^= 1;
+        if (what == 2) decided.type = (uint8_t)(motus_test_random() & 7);
+        if (what == 3) decided.total_coeff[blk] ^= 3;
+        motus_note_decision(&mb, &decided, &changed, 7, 1);
+        const char *failure = lanes_call(LANES_NOTE_DECISION, &lanes);
+        MOTUS_CHECK(!failure && changed == lanes.changed_at && !memcmp(&mb, &decided, sizeof mb) &&
+                        !memcmp(&lanes.mb, &decided, sizeof mb) && (what != 1 || changed == 7) &&
+                        (what != 3 || changed == 3),
                     "case %d: change %d", n, what);
-        motus_first_guess(&mb[0], mb[2].mv[blk]);
-        failure = lanes_first_guess(&mb[1], mb[2].mv[blk]);
+        lanes.mv = decided.mv[blk];
+        motus_first_guess(&mb, lanes.mv);
+        failure = lanes_call(LANES_FIRST_GUESS, &lanes);
         MotusMb guess = {.type = MOTUS_MB_P_16x16};
-        for (int i = 0; i < 16; i++) guess.mv[i] = mb[2].mv[blk];
-        MOTUS_CHECK(!failure && !memcmp(&mb[0], &guess, sizeof guess) &&
-                        !memcmp(&mb[1], &guess, sizeof guess),
+        for (int i = 0; i < 16; i++) guess.mv[i] = lanes.mv;
+        MOTUS_CHECK(!failure && !memcmp(&mb, &guess, sizeof guess) &&
+                        !memcmp(&lanes.mb, &guess, sizeof guess),
                     "case %d: first guess", n);
     }
 }

@@ -1,82 +1,73 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #define MOTUS_EMULATED_LANES
-// gcc does not see that only the first warp uses what only it has set (motus_team_shared_trial).
+// gcc does not see that only the first warp uses what only it has set (team_shared_trial).
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
 #include "tests/lanes/lanes_warp.h"
 
+#include "encoder/analyse/b_warp.cuh"
 #include "encoder/analyse/inter_warp.cuh"
+#include "encoder/analyse/rd_refine_warp.cuh"
 #include "encoder/decide/decide_core.h"
 #include "encoder/intra/intra8x8_warp.cuh"
 #include "tests/lanes/emulated_lanes.h"
 #include "tests/support/harness.h"
 
 // Shared memory of the lanes.
-static struct Shared {
-    MotusTrial trial[2];
-    MotusIntraShared intra;
+static union Shared {
+    struct {
+        MotusTrial trial[2];
+        MotusIntraShared scratch;
+    } intra;
     MotusTypeShared type;
     MotusIntra8Team team8;
-    MotusInterTeam inter;
-    MotusTrialCoefs coefs[LANES_INTER_WARPS];
-    MotusTransformShared transforms[LANES_INTER_WARPS];
+    struct {
+        union {
+            MotusInterTeam p;
+            MotusBTeam b;
+            MotusRdTeam rd;
+        } team;
+        MotusTrialCoefs coefs[EMULATED_WARPS];
+        MotusTransformShared transforms[EMULATED_WARPS];
+    } inter;
 } shared;
 
-typedef struct Arguments {
-    const MotusIntraMb *intra;
-    const MotusInterMb *inter;
-    const MotusCandidates *found;
-    const MotusEffort *effort;
-    const MotusLevelChoice *levels;
-    int warps, shares;
-    LanesResult *r;
-} Arguments;
-
-static void run(int warps, void (*body)(void *), Arguments *a) {
-    motus_test_fill(&shared, sizeof shared);
-    a->r->failure = emulated_lanes_run(warps, body, a);
-}
+static int is_last_lane(void) { return motus_lane() == MOTUS_LANES - 1; }
 
 // ---- Intra --------------------------------------------------------------------------------------
 
-static void estimate_body(void *argument) {
-    const Arguments *a = argument;
+static void estimate16x16(void *call) {
+    LanesCall *c = call;
     int mode;
-    const uint32_t satd =
-        motus_intra16x16_estimate_warp(a->intra, &shared.intra.sides, shared.intra.pred, &mode);
-    if (motus_lane() == MOTUS_LANES - 1) a->r->satd = satd, a->r->mode = mode;
+    const uint32_t satd = motus_intra16x16_estimate_warp(c->intra, &shared.intra.scratch.sides,
+                                                         shared.intra.scratch.pred, &mode);
+    if (is_last_lane()) c->satd[0] = satd, c->mode = mode;
 }
 
-void lanes_intra16x16_estimate(const MotusIntraMb *in, LanesResult *r) {
-    Arguments a = {.intra = in, .r = r};
-    run(1, estimate_body, &a);
+static void choose_type(void *call) {
+    LanesCall *c = call;
+    const MotusIntraType type = motus_intra_type_by_satd_warp(c->intra, &shared.type);
+    if (is_last_lane()) c->type = type;
 }
 
-static void type_body(void *argument) {
-    const Arguments *a = argument;
-    const MotusIntraType type = motus_intra_type_by_satd_warp(a->intra, &shared.type);
-    if (motus_lane() == MOTUS_LANES - 1) a->r->type = type;
+static void search_alone(LanesCall *c) {
+    MotusTrial *first = &shared.intra.trial[0], *second = &shared.intra.trial[1];
+    motus_intra_begin_as(c->intra, first, MOTUS_MB_I_16x16);
+    motus_intra_begin_as(c->intra, second, MOTUS_MB_I_4x4);
+    const MotusIntraPart chroma = motus_intra_search16x16(c->intra, &shared.intra.scratch, first);
+    const MotusTrial *best =
+        motus_intra_search4x4(c->intra, &shared.intra.scratch, first, second, &chroma);
+    if (is_last_lane()) c->trial = *best;
 }
 
-void lanes_intra_type_by_satd(const MotusIntraMb *in, LanesResult *r) {
-    Arguments a = {.intra = in, .r = r};
-    run(1, type_body, &a);
-}
-
-static void search_body(void *argument) {
-    const Arguments *a = argument;
-    MotusTrial *first = &shared.trial[0], *second = &shared.trial[1];
-    motus_intra_begin_as(a->intra, first, MOTUS_MB_I_16x16);
-    motus_intra_begin_as(a->intra, second, MOTUS_MB_I_4x4);
-    const MotusIntraPart chroma = motus_intra_search16x16(a->intra, &shared.intra, first);
-    const MotusTrial *best = motus_intra_search4x4(a->intra, &shared.intra, first, second, &chroma);
-    if (motus_lane() == MOTUS_LANES - 1) a->r->trial = *best;
-}
-
-static void intra_team_body(void *argument) {
-    const Arguments *a = argument;
-    const MotusIntraMb *in = a->intra;
+static void search_intra(void *call) {
+    LanesCall *c = call;
+    if (c->warps == 1) {
+        search_alone(c);
+        return;
+    }
+    const MotusIntraMb *in = c->intra;
     MotusIntra8Team *t = &shared.team8;
     MotusIntraTeam *team = &t->team;
     MotusI4Mb i4;
@@ -101,81 +92,126 @@ static void intra_team_body(void *argument) {
     motus_team_sync();
     if (warp > 0) return;
     const MotusTrial *best = motus_intra_join(in, team, in->quant8 ? t : NULL);
-    if (motus_lane() == MOTUS_LANES - 1) a->r->trial = *best;
-}
-
-void lanes_intra_search(const MotusIntraMb *in, int warps, LanesResult *r) {
-    Arguments a = {.intra = in, .r = r};
-    run(warps, warps > 1 ? intra_team_body : search_body, &a);
+    if (is_last_lane()) c->trial = *best;
 }
 
 // ---- Inter --------------------------------------------------------------------------------------
 
-static void inter_team_body(void *argument) {
-    const Arguments *a = argument;
-    MotusInterTeam *team = &shared.inter;
+static void decide_p(void *call) {
+    LanesCall *c = call;
+    MotusInterTeam *team = &shared.inter.team.p;
     const int warp = emulated_warp();
-    const MotusEdge edge = motus_edge(&a->inter->neighbours, a->inter->refs, 1);
+    const MotusEdge edge = motus_edge(&c->in->neighbours, c->in->refs, 1);
     MotusTeamLane own;
     uint32_t satd;
-    motus_team_begin(&own, a->found, a->inter->refs, &team->choice, &team->sums, warp, a->warps);
+    motus_team_begin(&own, c->found, c->in->refs, &team->choice, &team->sums, warp, c->warps);
     const MotusTrial *best = motus_team_decide(
-        a->inter, own, &edge, a->found, a->effort, a->levels, team, shared.coefs,
-        a->inter->quant8 ? shared.transforms : NULL, warp, a->warps, a->shares, &satd);
+        c->in, own, &edge, c->found, c->effort, c->levels, team, shared.inter.coefs,
+        c->in->quant8 ? shared.inter.transforms : NULL, warp, c->warps, c->shares, &satd);
     motus_team_sync();
-    if (warp == 0 && motus_lane() == MOTUS_LANES - 1)
-        a->r->trial = *best, a->r->choice = team->choice, a->r->satd = satd;
+    if (warp == 0 && is_last_lane()) c->trial = *best, c->choice = team->choice, c->satd[0] = satd;
 }
 
-void lanes_decide_inter(const MotusInterMb *in, const MotusCandidates *found,
-                        const MotusEffort *effort, const MotusLevelChoice *levels, int warps,
-                        int shares, LanesResult *r) {
-    Arguments a = {NULL, in, found, effort, levels, warps, shares, r};
-    run(warps, inter_team_body, &a);
+static void measure(void *call) {
+    LanesCall *c = call;
+    c->satd[motus_lane() & 15] = motus_team_satd(c->in, c->ref, c->mv);
 }
 
-typedef struct Call {
-    const MotusInterMb *inter;
-    int ref;
-    MotusMv mv;
-    MotusMb *to;
-    const MotusMb *decided;
-    uint16_t *satd, *changed_at;
-    int now;
-} Call;
-
-static void satd_body(void *argument) {
-    const Call *c = argument;
-    c->satd[motus_lane() & 15] = (uint16_t)motus_team_satd(c->inter, c->ref, c->mv);
+static void note_decision(void *call) {
+    LanesCall *c = call;
+    motus_note_decision(&c->mb, c->decided, &c->changed_at, c->now, 1);
 }
 
-const char *lanes_satd_mb(const MotusInterMb *in, int ref, MotusMv mv, uint16_t satd[16]) {
-    Call c = {.inter = in, .ref = ref, .mv = mv, .satd = satd};
-    return emulated_lanes_run(1, satd_body, &c);
+static void first_guess(void *call) {
+    LanesCall *c = call;
+    motus_first_guess(&c->mb, c->mv);
 }
 
-static void note_body(void *argument) {
-    const Call *c = argument;
-    motus_note_decision(c->to, c->decided, c->changed_at, c->now, 1);
+static void refine(void *call) {
+    LanesCall *c = call;
+    MotusRdTeam *team = &shared.inter.team.rd;
+    const int warp = emulated_warp();
+    if (warp == 0 && is_last_lane()) team->mb = c->mb;
+    motus_team_sync();
+    const int any =
+        motus_rd_team_refine(c->in, c->levels, c->most, c->cost, team, shared.inter.coefs,
+                             c->in->quant8 ? shared.inter.transforms : NULL, warp);
+    motus_team_sync();
+    if (warp == MOTUS_RD_WARPS - 1 && motus_lane() == 0) c->taken = any, c->trial = team->trial[0];
 }
 
-const char *lanes_note_decision(MotusMb *to, const MotusMb *decided, uint16_t *changed_at,
-                                int now) {
-    Call c = {.to = to, .decided = decided, .changed_at = changed_at, .now = now};
-    return emulated_lanes_run(1, note_body, &c);
+static void choose_transform(void *call) {
+    LanesCall *c = call;
+    MotusTransformShared *s = &shared.inter.transforms[0];
+    uint32_t cost = c->cost;
+    if (is_last_lane()) s->mb = c->mb;
+    motus_lanes_sync();
+    const int taken = motus_choose_transform_warp(c->in, c->levels, c->quant8, s, &c->coef, c->rec,
+                                                  16, c->luma_bits, &cost);
+    motus_lanes_sync();
+    if (is_last_lane()) c->taken = taken, c->cost = cost, c->mb = s->mb;
 }
 
-static void guess_body(void *argument) {
-    const Call *c = argument;
-    motus_first_guess(c->to, c->mv);
+// ---- B ------------------------------------------------------------------------------------------
+
+static void find_b_candidates(void *call) {
+    LanesCall *c = call;
+    const MotusMv *mv[MOTUS_MAX_REFERENCES], *centre[MOTUS_MAX_REFERENCES];
+    const uint32_t *cost[MOTUS_MAX_REFERENCES];
+    for (int ref = 0; ref <= c->in->refs; ref++)
+        mv[ref] = c->motion[ref].mv, centre[ref] = &c->centre[ref], cost[ref] = c->motion[ref].cost;
+    const MotusBFields fields = {mv, centre, cost, c->far, 0, 1};
+    motus_b_candidates_warp(c->in, c->effort, &fields, c->in->qp->lambda_q8, c->found_b);
 }
 
-const char *lanes_first_guess(MotusMb *mb, MotusMv mv) {
-    Call c = {.to = mb, .mv = mv};
-    return emulated_lanes_run(1, guess_body, &c);
+static void first_b_guess(void *call) {
+    LanesCall *c = call;
+    motus_b_first_guess(&c->mb, c->found_b);
 }
 
-// ---- Tables -------------------------------------------------------------------------------------
+static void is_sure(void *call) {
+    LanesCall *c = call;
+    MotusTrial *skip = &shared.inter.team.b.skip;
+    const int sure = motus_b_warp_skip_is_sure(c->in, c->direct->fixed, c->effort, c->levels, skip);
+    if (is_last_lane()) c->trial = *skip, c->taken = sure;
+}
+
+static void decide_b(void *call) {
+    LanesCall *c = call;
+    MotusBTeam *team = &shared.inter.team.b;
+    const int warp = emulated_warp();
+    uint32_t satd;
+    const MotusTrial *best = motus_b_team_decide(
+        c->in, c->found_b, c->direct, 0, c->effort, c->levels, team, shared.inter.coefs,
+        c->in->quant8 ? shared.inter.transforms : NULL, warp, &satd);
+    motus_team_sync();
+    if (warp == 0 && is_last_lane())
+        c->trial = *best, c->b_choice = team->choice, c->satd[0] = satd;
+}
+
+// ---- Calls --------------------------------------------------------------------------------------
+
+const char *lanes_call(LanesFunction function, LanesCall *call) {
+    static const struct {
+        void (*body)(void *call);
+        int warps; // 0: the call's
+    } functions[] = {[LANES_INTRA16x16] = {estimate16x16, 1},
+                     [LANES_TYPE_BY_SATD] = {choose_type, 1},
+                     [LANES_INTRA] = {search_intra, 0},
+                     [LANES_INTER] = {decide_p, 0},
+                     [LANES_SATDS] = {measure, 1},
+                     [LANES_NOTE_DECISION] = {note_decision, 1},
+                     [LANES_FIRST_GUESS] = {first_guess, 1},
+                     [LANES_REFINE] = {refine, MOTUS_RD_WARPS},
+                     [LANES_TRANSFORM] = {choose_transform, 1},
+                     [LANES_B_CANDIDATES] = {find_b_candidates, 1},
+                     [LANES_B_FIRST_GUESS] = {first_b_guess, 1},
+                     [LANES_B_SKIP_IS_SURE] = {is_sure, 1},
+                     [LANES_B] = {decide_b, MOTUS_B_WARPS}};
+    const int warps = functions[function].warps;
+    motus_test_fill(&shared, sizeof shared);
+    return emulated_lanes_run(warps ? warps : call->warps, functions[function].body, call);
+}
 
 const char *lanes_check_tables(void) {
     for (int y = 0; y < 4; y++)
@@ -188,8 +224,7 @@ const char *lanes_check_tables(void) {
     for (int sub = 0; sub < 4; sub++)
         for (int q = 0; q < 4; q++)
             for (int i = 0; i < motus_sub_partitions(sub); i++)
-                if (motus_lane_sub_partition(sub, q, i).block !=
-                    motus_sub_partition(sub, q, i).block)
+                if (lane_sub_partition(sub, q, i).block != motus_sub_partition(sub, q, i).block)
                     return "first block of a sub type";
     return NULL;
 }

@@ -4,7 +4,6 @@
 # reconstruction and vectors (ref.264, ref.y4m, ref.csv). Without libavformat there is no probe.
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=bash
-export LC_ALL=C
 # shellcheck source=tests/support/checks.sh
 . "$(dirname "$0")/../support/checks.sh"
 # shellcheck disable=SC2034 # the scripts use them
@@ -18,27 +17,9 @@ cleanup() {
 }
 trap cleanup EXIT
 cd "$work" || exit 2
-launcher=()
 
-no_parts() { [ -z "$(find . -name '*.motus-*')" ]; }
-
-# refused STATUS PATTERN ARGUMENT...: motus exits with STATUS, says one line that matches PATTERN,
-# and leaves no output behind (outputs are named out.*).
-refused() {
-    local status=$1 pattern=$2 got
-    shift 2
-    rm -f out.*
-    checks=$((checks + 1))
-    "${launcher[@]}" "$motus" "$@" >stdout 2>err
-    got=$?
-    [ $got = "$status" ] || fail "motus $*: exit status $got, not $status"
-    [ "$(wc -l <err)" = 1 ] || fail "motus $*: not one line"
-    grep -q '^motus: ' err || fail "motus $*: the line does not say who speaks"
-    grep -qE -- "$pattern" err || fail "motus $*: the line has no '$pattern'"
-    [ ! -s stdout ] || fail "motus $*: wrote to stdout"
-    [ -z "$(find . -name 'out.*')" ] || fail "motus $*: left $(find . -name 'out.*')"
-    no_parts || fail "motus $*: left a part"
-}
+# bad_encode STATUS PATTERN OPTION...: refuses an encode with these options.
+bad_encode() { refused "$1" "$2" encode in.y4m -o out.264 "${@:3}"; }
 
 # runs ARGUMENT...: motus succeeds and says nothing.
 runs() {

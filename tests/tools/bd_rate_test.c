@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "tests/support/harness.h"
-#include "tools/x264/bdrate.h"
+#include "tools/x264/x264.h"
 
 static const MotusRdPoint curve[4] = {{100, 30.0}, {210, 33.5}, {450, 36.2}, {1000, 39.9}};
 

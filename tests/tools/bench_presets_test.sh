@@ -4,7 +4,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck disable=SC2016  # the fake programs expand their own variables
 set -u
-export LC_ALL=C
 # shellcheck source=tests/support/checks.sh
 . "$(dirname "$0")/../support/checks.sh"
 motus=$(realpath "$1") json=$(realpath "$2") media=$3
@@ -201,9 +200,9 @@ slow_peers() {
 }
 
 presets_alone
-missing_program
-missing_library
-broken_program
+alike missing_program
+alike missing_library
+alike broken_program
 if command -v x264 >/dev/null; then beside_x264; beside_libx264; fi
 checks_done || exit 1
 command -v x264 >/dev/null || { echo 'SKIP  x264 is not installed' && exit 77; }

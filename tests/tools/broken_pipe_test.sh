@@ -8,7 +8,6 @@ set -u
 motus=$(realpath "$1") mpi=${2:+$(realpath "$2")}
 root=$(cd "$(dirname "$0")/../.." && pwd)
 work_folder
-export LC_ALL=C
 
 # unread COMMAND...: the command writes into a pipe without a reader.
 unread() {

@@ -4,7 +4,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck disable=SC2016  # the fake programs expand their own variables
 set -u
-export LC_ALL=C
 # shellcheck source=tests/support/checks.sh
 . "$(dirname "$0")/../support/checks.sh"
 motus=$(realpath "$1") json=$(realpath "$2")

@@ -5,7 +5,6 @@
 #   fields_cli_test.sh MOTUS
 # SPDX-License-Identifier: BSD-2-Clause
 set -u
-export LC_ALL=C
 # shellcheck source=tests/support/checks.sh
 . "$(dirname "$0")/../support/checks.sh"
 motus=$(realpath "$1")
@@ -16,17 +15,8 @@ runs() {
     ok "motus $*" [ $? = 0 ]
 }
 
-# refused PATTERN ARGUMENT...: one line that fits, exit status 1, no output.
-refused() {
-    local pattern=$1
-    shift
-    rm -f out.*
-    "$motus" "$@" --quiet --backend cpu >stdout 2>err
-    ok "status of motus $*" [ $? = 1 ]
-    ok "one line of motus $*" [ "$(wc -l <err)" = 1 ]
-    ok "'$pattern' from motus $*" grep -qE -- "$pattern" err
-    ok "nothing left by motus $*" [ -z "$(find . -name 'out.*' -o -name '*.motus-*')" ]
-}
+# unfit PATTERN ARGUMENT...: motus refuses a table.
+unfit() { refused 1 "$@" --quiet --backend cpu; }
 
 # Each option's stream, its field as a table of either kind, and the stream that this gives.
 feed_back() {
@@ -74,7 +64,7 @@ wrong() {
     local pattern=$1
     # shellcheck disable=SC2016
     awk -F, -v OFS=, "$2" field.csv >wrong.csv
-    refused "^motus: wrong.csv: $pattern" encode in.y4m -o out.264 --mvs-in wrong.csv
+    unfit "^motus: wrong.csv: $pattern" encode in.y4m -o out.264 --mvs-in wrong.csv
 }
 
 # shellcheck disable=SC2016 # awk's own $1
@@ -97,12 +87,12 @@ wrong_fields() {
     wrong 'row 10 is no row of numbers' 'NR == 11 {$1 = "99999999999999999999"} 1'
     wrong 'is no table of vectors: has no column mv_x' 'NR == 1 {$8 = "dx"} 1'
     "$motus" search small.y4m -o small.npy --quiet
-    refused 'small.npy: picture 1 has no vector of the 16x16 block at 32, 0: a field of 64x48' \
+    unfit 'small.npy: picture 1 has no vector of the 16x16 block at 32, 0: a field of 64x48' \
         encode in.y4m -o out.264 --mvs-in small.npy
     head -c 20000 field.npy >cut.npy
-    refused 'cut.npy: ends in row 785 of 5412' encode in.y4m -o out.264 --mvs-in cut.npy
-    refused 'finer than the encoder' encode in.y4m -o out.264 --mvs-in field.npy --subpel full
-    refused 'none.npy: No such file' encode in.y4m -o out.264 --mvs-in none.npy
+    unfit 'cut.npy: ends in row 785 of 5412' encode in.y4m -o out.264 --mvs-in cut.npy
+    unfit 'finer than the encoder' encode in.y4m -o out.264 --mvs-in field.npy --subpel full
+    unfit 'none.npy: No such file' encode in.y4m -o out.264 --mvs-in none.npy
     "$motus" encode in.y4m -o in.264 --mvs-in field.npy --field field.npy --quiet 2>err
     ok 'the field is an input' [ $? = 2 ]
 }
@@ -147,7 +137,7 @@ wrong_coded() {
     local pattern=$1
     # shellcheck disable=SC2016
     awk -F, -v OFS=, "$2" a.csv >wrong.csv
-    refused "^motus: wrong.csv: $pattern" encode in.y4m -o out.264 --qp 28 --mvs-in wrong.csv
+    unfit "^motus: wrong.csv: $pattern" encode in.y4m -o out.264 --qp 28 --mvs-in wrong.csv
 }
 
 # shellcheck disable=SC2016 # awk's own $1
@@ -165,7 +155,7 @@ wrong_coded_vectors() {
     wrong_coded 'row 5 is no row of numbers' 'NR == 6 {NF = 9} 1'
     "$motus" encode small.y4m -o small.264 --mvs small.csv --quiet
     "$motus" encode in.y4m -o in.264 --mvs a.npy --quiet
-    refused 'a.npy: row [0-9]*: a block at .*, outside a picture of 32x48' \
+    unfit 'a.npy: row [0-9]*: a block at .*, outside a picture of 32x48' \
         encode small.y4m -o out.264 --mvs-in a.npy
 }
 
@@ -190,7 +180,7 @@ exports() {
     done
     runs search in.y4m -o two.flo --frames 2 --lambda 1500
     ok 'a single field' cmp -s two.flo flow-001.flo
-    refused 'out.flo: a .flo file holds one field' search in.y4m -o out.flo
+    unfit 'out.flo: a .flo file holds one field' search in.y4m -o out.flo
     for kind in '-o out.bin' '-o out.csv --format avi' '-o out.flo --modes 8x8'; do
         # shellcheck disable=SC2086
         "$motus" search in.y4m $kind 2>err

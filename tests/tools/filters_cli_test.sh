@@ -4,27 +4,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck disable=SC2016  # "$0" is for the inner shell
 set -u
-export LC_ALL=C
 # shellcheck source=tests/support/checks.sh
 . "$(dirname "$0")/../support/checks.sh"
 motus=$(realpath "$1") png=$2
 work_folder
-
-# refused STATUS PATTERN ARGUMENT...: motus exits with STATUS, says one line that matches PATTERN,
-# and leaves no out.* behind.
-refused() {
-    local status=$1 pattern=$2
-    shift 2
-    rm -rf out.*
-    checks=$((checks + 1))
-    "$motus" "$@" >/dev/null 2>err
-    local got=$?
-    if [ $got -ne "$status" ] || [ "$(wc -l <err)" -ne 1 ] || ! grep -q -- "$pattern" err ||
-        [ -n "$(ls out.* 2>/dev/null)" ]; then
-        failures=$((failures + 1))
-        echo "FAILED: motus $*: status $got, $(cat err)"
-    fi
-}
 
 as_long() { [ "$(stat -c %s "$1")" -eq "$(stat -c %s "$2")" ]; }
 
@@ -70,49 +53,55 @@ ok 'filters before encoding' "$motus" encode fg.y4m -o enc.264 --key green --bac
     --scale --denoise 3 --equalize --backend cpu --quiet
 ok 'through pipes' bash -c \
     '"$0" filter - -o - --denoise 4 --quiet --backend cpu <fg.y4m >pipe.y4m' "$motus"
-refused 1 'is 128x96, the foreground 96x80' filter fg.y4m -o out.y4m --key green \
-    --background big.y4m --backend cpu
-refused 2 '--key: needs --background FILE' filter fg.y4m -o out.y4m --key green
-for bad in '--background bg.y4m' --loop --scale; do
-    # shellcheck disable=SC2086
-    refused 2 '--background, --loop and --scale: go with --key' \
-        filter fg.y4m -o out.y4m --denoise 3 $bad
-done
-refused 2 '--key: needs --background FILE' encode fg.y4m -o out.264 --key green
-refused 1 'No such file' filter fg.y4m -o out.y4m --key green --background none.y4m --backend cpu
-refused 1 'No such file' filter none.y4m -o out.y4m --equalize
-refused 1 'levels are too many' filter fg.y4m -o out.y4m --denoise 5,levels=9 --backend cpu
-refused 2 'must be 1..100' dct fg.y4m -o out.d --quality 0
-refused 2 'must be 1..100' dct fg.y4m -o out.d --quality 101
-refused 1 'has no frame 99' dct fg.y4m -o out.d --frame 99
-refused 1 'levels are too many' wavelet fg.y4m -o out.d --levels 9
-for bad in --key=mauve --key=green,hue=0 --key=green,soft=x --equalize=tiles=0x4 --equalize=dark \
-    --equalize=rgb=1 --denoise=-1 --denoise=5,levels=0; do
-    refused 2 "${bad%%=*}" filter fg.y4m -o out.y4m "$bad" --background bg.y4m
-done
-head -c 9000 fg.y4m >tiny.y4m
-refused 1 'tiny.y4m' filter tiny.y4m -o out.y4m --equalize
-# A signal while the next frame is awaited: earlier frames are written; without any nothing is.
-mkfifo fifo && head -1 fg.y4m >header
-for frames in fg.y4m header; do
-    rm -f out.y4m
-    env --default-signal=INT "$motus" filter - -o out.y4m --equalize --backend cpu --quiet <fifo \
-        2>err &
-    pid=$!
-    exec 3>fifo
-    cat $frames >&3
-    sleep 1
-    kill -INT $pid
-    wait $pid
-    ok "interrupted, $frames: exit status" [ $? = 130 ]
-    exec 3>&-
-    if [ $frames = fg.y4m ]; then
-        ok 'interrupted: the frames so far' same out.y4m eq.y4m
-    else
-        ok 'interrupted: said so' grep -q 'interrupted before the first picture' err
-        ok 'interrupted: no output' [ ! -e out.y4m ]
-    fi
-done
+
+refusals_and_signals() {
+    refused 1 'is 128x96, the foreground 96x80' filter fg.y4m -o out.y4m --key green \
+        --background big.y4m --backend cpu
+    refused 2 '--key: needs --background FILE' filter fg.y4m -o out.y4m --key green
+    for bad in '--background bg.y4m' --loop --scale; do
+        # shellcheck disable=SC2086
+        refused 2 '--background, --loop and --scale: go with --key' \
+            filter fg.y4m -o out.y4m --denoise 3 $bad
+    done
+    refused 2 '--key: needs --background FILE' encode fg.y4m -o out.264 --key green
+    refused 1 'No such file' filter fg.y4m -o out.y4m --key green \
+        --background none.y4m --backend cpu
+    refused 1 'No such file' filter none.y4m -o out.y4m --equalize
+    refused 1 'levels are too many' filter fg.y4m -o out.y4m --denoise 5,levels=9 --backend cpu
+    refused 2 'must be 1..100' dct fg.y4m -o out.d --quality 0
+    refused 2 'must be 1..100' dct fg.y4m -o out.d --quality 101
+    refused 1 'has no frame 99' dct fg.y4m -o out.d --frame 99
+    refused 1 'levels are too many' wavelet fg.y4m -o out.d --levels 9
+    for bad in --key=mauve --key=green,hue=0 --key=green,soft=x --equalize=tiles=0x4 \
+        --equalize=dark --equalize=rgb=1 --denoise=-1 --denoise=5,levels=0; do
+        refused 2 "${bad%%=*}" filter fg.y4m -o out.y4m "$bad" --background bg.y4m
+    done
+    head -c 9000 fg.y4m >tiny.y4m
+    refused 1 'tiny.y4m' filter tiny.y4m -o out.y4m --equalize
+    # A signal while the next frame is awaited: earlier frames are written; without any nothing is.
+    mkfifo fifo && head -1 fg.y4m >header
+    for frames in fg.y4m header; do
+        rm -f out.y4m
+        env --default-signal=INT "$motus" filter - -o out.y4m --equalize --backend cpu --quiet \
+            <fifo 2>err &
+        pid=$!
+        exec 3>fifo
+        cat $frames >&3
+        sleep 1
+        kill -INT $pid
+        wait $pid
+        ok "interrupted, $frames: exit status" [ $? = 130 ]
+        exec 3>&-
+        if [ $frames = fg.y4m ]; then
+            ok 'interrupted: the frames so far' same out.y4m eq.y4m
+        else
+            ok 'interrupted: said so' grep -q 'interrupted before the first picture' err
+            ok 'interrupted: no output' [ ! -e out.y4m ]
+        fi
+    done
+}
+
+alike refusals_and_signals
 if [ "$png" = 1 ]; then
     ok 'dct' "$motus" dct fg.y4m -o pictures --quality 30
     ok 'wavelet' "$motus" wavelet fg.y4m -o pictures --levels 2 --symmetric

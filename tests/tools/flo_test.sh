@@ -4,15 +4,12 @@
 # Skipped (77) where OpenCV or a C++ compiler is not installed.
 # SPDX-License-Identifier: BSD-2-Clause
 set -eu
-[ ! -t 0 ] || exec </dev/null # on a terminal motus asks before it replaces a file
+# shellcheck source=tests/support/checks.sh
+. "$(dirname "$0")/../support/checks.sh"
 motus=$(realpath "$1")
-for tool in pkg-config c++; do
-    command -v $tool >/dev/null || { echo "SKIP: $tool is not installed" && exit 77; }
-done
-pkg-config --exists opencv4 || { echo 'SKIP: OpenCV is not installed' && exit 77; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
+needs pkg-config c++
+pkg-config --exists opencv4 || skip 'OpenCV is not installed'
+work_folder
 cat >read.cpp <<'CPP'
 #include <cstdio>
 #include <opencv2/video/tracking.hpp>
@@ -27,5 +24,5 @@ c++ -std=c++17 read.cpp "${flags[@]}" -lopencv_video -lopencv_core -o read
 "$motus" synth in.y4m --size 70x50 --frames 2 --pan 5.5,-3.25 --objects 2
 "$motus" search in.y4m -o one.flo --lambda 1500 --backend cpu --quiet
 ./read one.flo >theirs 2>size
-[ "$(cat size)" = '70 50 1' ] || { echo "FAILED: OpenCV reads $(cat size)" && exit 1; }
+[ "$(cat size)" = '70 50 1' ] || die "OpenCV reads $(cat size)"
 tail -c +13 one.flo | cmp - theirs

@@ -3,7 +3,6 @@
 # and auto. Without a GPU the test is skipped (77), or fails under MOTUS_REQUIRE_GPU=1.
 # SPDX-License-Identifier: BSD-2-Clause
 set -u
-export LC_ALL=C
 # shellcheck source=tests/support/checks.sh
 . "$(dirname "$0")/../support/checks.sh"
 motus=$(realpath "$1")

@@ -3,7 +3,6 @@
 # --backend cuda fails, auto takes the CPU. Skipped (77) in a build without CUDA.
 # SPDX-License-Identifier: BSD-2-Clause
 set -u
-export LC_ALL=C
 # shellcheck source=tests/support/checks.sh
 . "$(dirname "$0")/../support/checks.sh"
 motus=$(realpath "$1")

@@ -7,7 +7,6 @@
 #include "tests/support/harness.h"
 #include "tools/cli/cmd.h"
 #include "tools/cli/options.h"
-#include "tools/cli/suggest.h"
 #include "tools/cli/system.h"
 
 // Parses the arguments of a command with such options. Returns the exit status, -1: good.

@@ -9,42 +9,33 @@ set -u
 
 # Files in a playlist are inputs, too.
 refuse_rates() {
-    refused 2 'one of them decides' encode in.y4m -o out.264 --qp 20 --crf 20
-    refused 2 'one of them decides' encode in.y4m -o out.264 --bitrate 500 --crf 20
-    refused 2 '--qp: goes with no VBV' encode in.y4m -o out.264 --qp 20 --vbv-maxrate 500 \
-        --vbv-bufsize 500
-    refused 2 'only together' encode in.y4m -o out.264 --bitrate 500 --vbv-maxrate 500
-    refused 2 '--nal-hrd: needs' encode in.y4m -o out.264 --bitrate 500 --nal-hrd cbr
-    refused 2 '--nal-hrd maybe: must be none, vbr or cbr' encode in.y4m -o out.264 --bitrate 500 \
-        --nal-hrd maybe
-    refused 2 '--tune film: must be none, psnr, ssim or zerolatency' encode in.y4m -o out.264 \
-        --tune film
-    refused 2 '--crf nan: is not a number' encode in.y4m -o out.264 --crf nan
-    refused 2 '--crf 60: must be' encode in.y4m -o out.264 --crf 60
-    refused 2 '--pass 1: needs --bitrate' encode in.y4m -o out.264 --qp 28 --pass 1 \
-        --pass-log out.log
-    refused 2 '--pass 2: needs --bitrate' encode in.y4m -o out.264 --crf 28 --pass 2 \
-        --pass-log out.log
-    refused 2 '--pass 2: needs --pass-log' encode in.y4m -o out.264 --bitrate 500 --pass 2
-    refused 1 'above the VBV' encode in.y4m -o out.264 --bitrate 500 --vbv-maxrate 100 \
-        --vbv-bufsize 100
-    refused 1 'no bitrate given' encode in.y4m -o out.264 --bitrate 0
-    refused 1 'constant rate needs' encode in.y4m -o out.264 --bitrate 50 --vbv-maxrate 100 \
-        --vbv-bufsize 100 --nal-hrd cbr
-    refused 1 'nowhere.log: No such file' encode in.y4m -o out.264 --bitrate 500 --pass 2 \
-        --pass-log nowhere.log
-    refused 1 'pass log: this is no pass log' encode in.y4m -o out.264 --bitrate 500 --pass 2 \
-        --pass-log in.y4m
+    bad_encode 2 'one of them decides' --qp 20 --crf 20
+    bad_encode 2 'one of them decides' --bitrate 500 --crf 20
+    bad_encode 2 '--qp: goes with no VBV' --qp 20 --vbv-maxrate 500 --vbv-bufsize 500
+    bad_encode 2 'only together' --bitrate 500 --vbv-maxrate 500
+    bad_encode 2 '--nal-hrd: needs' --bitrate 500 --nal-hrd cbr
+    bad_encode 2 '--nal-hrd maybe: must be none, vbr or cbr' --bitrate 500 --nal-hrd maybe
+    bad_encode 2 '--tune film: must be none, psnr, ssim or zerolatency' --tune film
+    bad_encode 2 '--crf nan: is not a number' --crf nan
+    bad_encode 2 '--crf 60: must be' --crf 60
+    bad_encode 2 '--pass 1: needs --bitrate' --qp 28 --pass 1 --pass-log out.log
+    bad_encode 2 '--pass 2: needs --bitrate' --crf 28 --pass 2 --pass-log out.log
+    bad_encode 2 '--pass 2: needs --pass-log' --bitrate 500 --pass 2
+    bad_encode 1 'above the VBV' --bitrate 500 --vbv-maxrate 100 --vbv-bufsize 100
+    bad_encode 1 'no bitrate given' --bitrate 0
+    bad_encode 1 'constant rate needs' --bitrate 50 --vbv-maxrate 100 --vbv-bufsize 100 \
+        --nal-hrd cbr
+    bad_encode 1 'nowhere.log: No such file' --bitrate 500 --pass 2 --pass-log nowhere.log
+    bad_encode 1 'pass log: this is no pass log' --bitrate 500 --pass 2 --pass-log in.y4m
     encode in.y4m -o first.264 --bitrate 100 --pass 1 --pass-log first.log
     head -n 4 first.log >cut.log
-    refused 1 'in.y4m, cut.log: pass log: it is cut short' encode in.y4m -o out.264 \
-        --bitrate 500 --pass 2 --pass-log cut.log
-    refused 1 'made with other settings' encode in.y4m -o out.264 --bitrate 500 --pass 2 \
-        --pass-log first.log --keyint 7
+    bad_encode 1 'in.y4m, cut.log: pass log: it is cut short' --bitrate 500 --pass 2 \
+        --pass-log cut.log
+    bad_encode 1 'made with other settings' --bitrate 500 --pass 2 --pass-log first.log --keyint 7
     encode in.y4m -o second.264 --bitrate 100 --pass 2 --pass-log first.log
     encode in.y4m -o second.264 --bitrate 100 --pass 2 --pass-log first.log --profile high
-    refused 1 'other settings: bframes 7 .*; now bframes 2' encode in.y4m -o out.264 \
-        --bitrate 100 --pass 2 --pass-log first.log --bframes 2
+    bad_encode 1 'other settings: bframes 7 .*; now bframes 2' --bitrate 100 --pass 2 \
+        --pass-log first.log --bframes 2
     encode in.y4m -o first.264 --crf 30 --pass 1 --pass-log crf.log
     encode in.y4m -o second.264 --bitrate 100 --pass 2 --pass-log crf.log
 }
@@ -81,43 +72,32 @@ usage_errors() {
     refused 2 'output is missing' encode /dev/null
     refused 2 'one argument too many; the output is -o FILE' encode in.y4m other.y4m -o out.264
     refused 2 'one argument too many' encode -i in.y4m -o out.264 other.264
-    refused 2 '--zap: no such option .see' encode in.y4m -o out.264 --zap
-    refused 2 '-z: no such option .see' encode in.y4m -o out.264 -z
-    refused 2 '--qp: needs a value' encode in.y4m -o out.264 --qp
-    refused 2 '--yes=3: takes no value' encode in.y4m -o out.264 --yes=3
-    refused 2 '--help=3: takes no value' encode in.y4m -o out.264 --help=3
-    refused 2 '--kyeint=3: no such option; did you mean --keyint\?' encode in.y4m -o out.264 \
-        --kyeint=3
-    refused 2 '-crf: no such option; did you mean --crf\?' encode in.y4m -o out.264 -crf 23
-    refused 2 '-b:v: no such option; did you mean --bitrate\?' encode in.y4m -o out.264 -b:v 800k
-    refused 2 '-threads: no such option; did you mean --threads\?' encode in.y4m -o out.264 \
-        -threads 4
-    refused 2 '--maxrate: no such option; did you mean --vbv-maxrate\?' encode in.y4m -o out.264 \
-        --maxrate 800k
-    refused 2 '-c:v: no such option; pictures always become H.264 .see' encode in.y4m -o out.264 \
-        -c:v libx264
-    refused 2 '-bf: no such option; did you mean --bframes\?' encode in.y4m -o out.264 -bf 2
-    refused 2 '-hide_banner: no such option; did you mean --quiet\?' encode in.y4m -o out.264 \
-        -hide_banner
-    refused 2 '-refs: no such option; did you mean --ref\?' encode in.y4m -o out.264 \
-        -refs 3
-    refused 2 '--subme: no such option; chosen by --preset' encode in.y4m -o out.264 --subme 7
+    bad_encode 2 '--zap: no such option .see' --zap
+    bad_encode 2 '-z: no such option .see' -z
+    bad_encode 2 '--qp: needs a value' --qp
+    bad_encode 2 '--yes=3: takes no value' --yes=3
+    bad_encode 2 '--help=3: takes no value' --help=3
+    bad_encode 2 '--kyeint=3: no such option; did you mean --keyint\?' --kyeint=3
+    bad_encode 2 '-crf: no such option; did you mean --crf\?' -crf 23
+    bad_encode 2 '-b:v: no such option; did you mean --bitrate\?' -b:v 800k
+    bad_encode 2 '-threads: no such option; did you mean --threads\?' -threads 4
+    bad_encode 2 '--maxrate: no such option; did you mean --vbv-maxrate\?' --maxrate 800k
+    bad_encode 2 '-c:v: no such option; pictures always become H.264 .see' -c:v libx264
+    bad_encode 2 '-bf: no such option; did you mean --bframes\?' -bf 2
+    bad_encode 2 '-hide_banner: no such option; did you mean --quiet\?' -hide_banner
+    bad_encode 2 '-refs: no such option; did you mean --ref\?' -refs 3
+    bad_encode 2 '--subme: no such option; chosen by --preset' --subme 7
     refused 2 '--subme: no such option; did you mean --subpel' search in.y4m -o out.csv --subme 7
-    refused 2 \
-        'medum: must be placebo, .* or faster; did you mean medium\?' \
-        encode in.y4m -o out.264 --preset medum
-    refused 2 '--profile high10: must be baseline, main or high' encode in.y4m -o out.264 \
-        --profile high10
-    refused 2 '--bframes 17: must be 0\.\.16' encode in.y4m -o out.264 --bframes 17
-    refused 1 'B pictures need profile main or high' encode in.y4m -o out.264 --bframes 3 \
-        --profile baseline
+    bad_encode 2 'medum: must be placebo, .* or faster; did you mean medium\?' --preset medum
+    bad_encode 2 '--profile high10: must be baseline, main or high' --profile high10
+    bad_encode 2 '--bframes 17: must be 0\.\.16' --bframes 17
+    bad_encode 1 'B pictures need profile main or high' --bframes 3 --profile baseline
     for bad in 1.5 1:60 1e3s :; do
-        refused 2 "--seek $bad: must be a number of frames, or a time like" encode in.y4m \
-            -o out.264 --seek $bad
+        bad_encode 2 "--seek $bad: must be a number of frames, or a time like" --seek $bad
     done
-    refused 2 '--duration 0: must be a time like' encode in.y4m -o out.264 --duration 0
-    refused 2 '--bitrate 800m: is not a number of kilobits, like 800, 800k or 2M' encode in.y4m \
-        -o out.264 --bitrate 800m
+    bad_encode 2 '--duration 0: must be a time like' --duration 0
+    bad_encode 2 '--bitrate 800m: is not a number of kilobits, like 800, 800k or 2M' \
+        --bitrate 800m
     for bad in 'qp 99' 'qp -1' 'qp 3x' 'keyint -1' 'range 0' 'range 129' 'threads -1' \
         'threads 257' 'gop-coders 65' 'device x' 'devices 0,0' 'devices 1,' 'devices one' \
         'devices 0,256' 'preset slowest' 'frames 0' 'seek -1' 'qp 99999999999999999999' 'slices 0' \
@@ -125,10 +105,10 @@ usage_errors() {
         'partitions 16x16,3x3' 'partitions ,' 'backend gpu' 'size 0x0' 'size 16' \
         'size 100000x100000' 'size 16385x16' 'fps 0' 'fps abc' 'fps 1/0' 'mvs out.txt'; do
         # shellcheck disable=SC2086
-        refused 2 "--$bad: " encode in.y4m -o out.264 --$bad
+        bad_encode 2 "--$bad: " --$bad
     done
-    refused 2 '--device and --devices' encode in.y4m -o out.264 --device 0 --devices 0
-    refused 2 '--devices: with --backend cpu' encode in.y4m -o out.264 --backend cpu --devices 0
+    bad_encode 2 '--device and --devices' --device 0 --devices 0
+    bad_encode 2 '--devices: with --backend cpu' --backend cpu --devices 0
     refused 2 '--devices: with --backend cpu' bench encode --backend cpu --devices 0
     refused 2 '--devices: goes with encode' bench me --devices 0
     refused 2 '--preset: goes with encode' bench me --preset fast
@@ -142,39 +122,37 @@ usage_errors() {
     refused 2 '--upload: goes with me' bench encode --upload
     refused 2 '--peers: goes with me' bench encode --gop-coders 2 --devices 0 --peers
     refused 2 'is the input as well' encode in.y4m -o in.y4m
-    refused 2 'is the input as well' encode in.y4m -o out.264 --recon ./in.y4m
+    bad_encode 2 'is the input as well' --recon ./in.y4m
     ln -sf in.y4m link.y4m
     refused 2 'is the input as well' encode in.y4m -o link.y4m
     cp in.y4m linked.y4m && ln -f linked.y4m other_name.264
     refused 2 'is the input as well; nothing was done' encode linked.y4m -o other_name.264
     ln -f linked.y4m back.y4m
-    refused 2 'back.y4m: is the background, an input' encode in.y4m -o out.264 --key green \
-        --background linked.y4m --recon back.y4m
+    bad_encode 2 'back.y4m: is the background, an input' --key green --background linked.y4m \
+        --recon back.y4m
     refused 2 'back.y4m: is the background, an input' filter in.y4m -o back.y4m --key green \
         --background linked.y4m
-    refused 2 'back.csv: is the field \(--mvs-in\), an input as well' encode in.y4m -o out.264 \
-        --mvs back.csv --mvs-in back.csv
-    refused 2 'back.log: is the pass log \(--pass-log\), an input as well' encode in.y4m \
-        -o out.264 --bitrate 9 --pass 2 --pass-log back.log --stats back.log
+    bad_encode 2 'back.csv: is the field \(--mvs-in\), an input as well' --mvs back.csv \
+        --mvs-in back.csv
+    bad_encode 2 'back.log: is the pass log \(--pass-log\), an input as well' --bitrate 9 --pass 2 \
+        --pass-log back.log --stats back.log
     cp in.y4m series01.264
     refused 2 'series01.264: is the input as well' encode 'series%02d.264' -o series01.264
     refuse_rates
     rm linked.y4m other_name.264 back.y4m series01.264
     refused 2 'out.avi: ends in none of .264' encode in.y4m -o out.avi
     refused 2 'out: ends in none of .264' encode in.y4m -o out
-    refused 2 '--format avi: must be h264, mp4, mov, mkv or ts' encode in.y4m -o out.264 \
-        --format avi
-    refused 2 '--fragment: only .mp4 and .mov' encode in.y4m -o out.264 --fragment
-    refused 2 '--deinterlace maybe: ' encode in.y4m -o out.264 --deinterlace maybe
-    refused 2 'named for two outputs' encode in.y4m -o out.264 --recon out.264
+    bad_encode 2 '--format avi: must be h264, mp4, mov, mkv or ts' --format avi
+    bad_encode 2 '--fragment: only .mp4 and .mov' --fragment
+    bad_encode 2 '--deinterlace maybe: ' --deinterlace maybe
+    bad_encode 2 'named for two outputs' --recon out.264
     refused 2 'named for two outputs' encode in.y4m -o - --stats -
-    refused 2 '--recon out.mp4: must end in .y4m or .yuv' encode in.y4m -o out.264 --recon out.mp4
+    bad_encode 2 '--recon out.mp4: must end in .y4m or .yuv' --recon out.mp4
     refused 2 '-o out.mp4: must end in .y4m or .yuv' filter in.y4m -o out.mp4 --equalize
     refused 2 '--plot out.jpg: must end in .png' filter in.y4m -o out.y4m --equalize --plot out.jpg
     refused 2 'OUTPUT out: must end in .y4m or .yuv' synth out
     refused 2 '--vectors out.npy: must end in .csv' synth out.y4m --vectors out.npy
-    refused 2 '--log-level quiet: must be error, warning or info' encode in.y4m -o out.264 \
-        --log-level quiet
+    bad_encode 2 '--log-level quiet: must be error, warning or info' --log-level quiet
     refused 2 '--pan 0.1,0: ' synth out.y4m --pan 0.1,0
     refused 2 '--zoom 2: ' synth out.y4m --zoom 2
     refused 2 '--rotate nan: ' synth out.y4m --rotate nan
@@ -228,10 +206,10 @@ bad_inputs() {
     head -c 4674 in.y4m >bad.y4m
     refused 1 'bad.y4m: .*(second frame|ends inside)' search bad.y4m -o out.npy
     refused 1 'backend cuda' search in.y4m -o out.csv --backend cuda
-    refused 1 'seek' encode in.y4m -o out.264 --seek 12
-    refused 1 'backend cuda' encode in.y4m -o out.264 --backend cuda
-    refused 1 'devices needs .*backend cuda' encode in.y4m -o out.264 --devices all
-    refused 1 'devices needs .*backend cuda' encode in.y4m -o out.264 --devices 0,2
+    bad_encode 1 'seek' --seek 12
+    bad_encode 1 'backend cuda' --backend cuda
+    bad_encode 1 'devices needs .*backend cuda' --devices all
+    bad_encode 1 'devices needs .*backend cuda' --devices 0,2
     refused 1 'backend cuda' bench encode --devices all
     if [ -z "$probe" ]; then
         { echo FRAME && head -c 8192 /dev/zero; } | y4m 'W64 H64 F25:1 C422'
@@ -249,11 +227,11 @@ bad_outputs() {
     refused 1 '/dev/full: No space left' encode in.y4m -o /dev/full
     refused 1 '/dev/full: No space left' synth /dev/full
     refused 1 'nowhere/v.csv: No such file' synth out.y4m --vectors nowhere/v.csv
-    refused 1 'nowhere/r.y4m: No such file' encode in.y4m -o out.264 --recon nowhere/r.y4m
-    launcher=(bash -c 'ulimit -f 4 && exec "$@"' limited)
-    refused 1 'out.264: File too large' encode in.y4m -o out.264 --qp 0
+    bad_encode 1 'nowhere/r.y4m: No such file' --recon nowhere/r.y4m
+    wrapper=(bash -c 'ulimit -f 4 && exec "$@"' limited)
+    bad_encode 1 'out.264: File too large' --qp 0
     [ -z "$probe" ] || refused 1 'out.mp4: File too large' encode in.y4m -o out.mp4 --qp 0
-    launcher=()
+    wrapper=()
     if [ -n "$probe" ]; then
         refused 1 'nowhere/out.mp4: No such file' encode in.y4m -o nowhere/out.mp4
     fi

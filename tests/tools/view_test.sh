@@ -3,13 +3,10 @@
 #   view_test.sh MOTUS PYTHON
 # SPDX-License-Identifier: BSD-2-Clause
 set -euo pipefail
-[ ! -t 0 ] || exec </dev/null # on a terminal motus asks before it replaces a file
+# shellcheck source=tests/support/checks.sh
+. "$(dirname "$0")/../support/checks.sh"
 motus=$(realpath "$1") python=$2
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-cd "$dir"
-
-die() { echo "$*" && exit 1; }
+work_folder
 
 # colour FILE ROWS [R,G,B ...] prints "WIDTH HUE COUNT SUM LEGEND" of the picture in the first ROWS
 # rows: the most frequent hue of coloured pixels in steps of 6 degrees ("-": none), its number of

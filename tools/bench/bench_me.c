@@ -12,7 +12,7 @@
 #include "tools/bench/bench.h"
 #include "tools/cli/cmd.h"
 #include "tools/cli/system.h"
-#include "tools/x264/programs.h"
+#include "tools/x264/x264.h"
 
 static MotusMeConfig config_of(const MotusBench *b, MotusSubpel subpel) {
     MotusMeConfig config = motus_me_config_default(b->clip.width, b->clip.height);

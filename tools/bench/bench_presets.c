@@ -8,8 +8,6 @@
 #include "tools/cli/cmd.h"
 #include "tools/cli/signals.h"
 #include "tools/cli/system.h"
-#include "tools/x264/bdrate.h"
-#include "tools/x264/programs.h"
 #include "tools/x264/x264.h"
 
 // The QPs of a curve, as in motus compare.

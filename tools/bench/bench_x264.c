@@ -7,8 +7,7 @@
 #include "common/error.h"
 #include "tools/bench/bench.h"
 #include "tools/cli/cmd.h"
-#include "tools/x264/bdrate.h"
-#include "tools/x264/libx264.h"
+#include "tools/x264/x264.h"
 
 enum {
     CURVE = 4,

@@ -7,7 +7,6 @@
 #include <strings.h>
 
 #include "tools/cli/cmd.h"
-#include "tools/cli/suggest.h"
 
 enum {
     MAX_OPTIONS = 80,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "tools/cli/suggest.h"
+#include "tools/cli/options.h"
 
 #include <stddef.h>
 #include <string.h>

@@ -10,7 +10,6 @@
 #include "common/device.h"
 #include "common/error.h"
 #include "tools/cli/options.h"
-#include "tools/cli/suggest.h"
 #include "tools/cli/system.h"
 #ifdef MOTUS_HAVE_MEDIA
 #include <libavutil/parseutils.h>

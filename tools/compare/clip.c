@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "tools/compare/clip.h"
+#include "tools/compare/run.h"
 
 #include <stdio.h>
 

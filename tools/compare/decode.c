@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "tools/compare/decode.h"
+#include "tools/compare/run.h"
 
 #include <libavcodec/avcodec.h>
 #include <libavutil/motion_vector.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "tools/compare/ours.h"
+#include "tools/compare/run.h"
 
 #include "common/alloc.h"
 #include "common/error.h"

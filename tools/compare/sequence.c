@@ -7,7 +7,7 @@
 #include "common/alloc.h"
 #include "common/int_core.h"
 #include "tools/compare/compare.h"
-#include "tools/x264/bdrate.h"
+#include "tools/x264/x264.h"
 
 void motus_compare_name(const char *path, char *name, size_t size) {
     const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;

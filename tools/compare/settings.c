@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "tools/compare/settings.h"
+#include "tools/compare/compare.h"
 
 #include <errno.h>
 #include <stdio.h>

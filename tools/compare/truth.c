@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "tools/compare/truth.h"
+#include "tools/compare/run.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "tools/compare/viewer.h"
+#include "tools/compare/run.h"
 
 #include <libavcodec/avcodec.h>
 #include <string.h>

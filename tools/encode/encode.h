@@ -7,10 +7,56 @@
 
 #include "motus/encoder.h"
 #include "tools/cli/cmd.h"
+#include "tools/cli/options.h"
 #include "tools/cli/outputs.h"
 #include "tools/encode/encode_outputs.h"
-#include "tools/encode/rate_options.h"
 #include "tools/filter/filters.h"
+
+// Options of rate control.
+
+// Values of the command line; below 0: not given. Rates in kb/s, sizes in kbit.
+typedef struct MotusRateOptions {
+    int qp;
+    double crf, bitrate, vbv_maxrate, vbv_bufsize, aq_strength;
+    int aq_mode, tune, hrd;
+    int no_mbtree;
+    int pass; // 0: one pass
+    const char *pass_log;
+    char *log_text; // contents of the second pass's log; the owner frees it
+} MotusRateOptions;
+
+enum { MOTUS_TUNE_NONE, MOTUS_TUNE_PSNR, MOTUS_TUNE_SSIM, MOTUS_TUNE_ZEROLATENCY };
+
+MotusRateOptions motus_rate_options_default(void);
+
+// Checks the options, applies them to *c and reads the log of a second pass. Returns -1, or the
+// exit status after one line.
+int motus_rate_options_apply(MotusRateOptions *o, MotusEncoderConfig *c);
+
+// Writes "QP 26", "CRF 23", "500 kb/s", ...
+void motus_rate_text(const MotusEncoderConfig *c, char *text, size_t size);
+
+// Measures the SSIM of coded pictures on threads beside the encoder: a GPU codes faster than one
+// thread measures.
+
+typedef struct MotusSsimMeter MotusSsimMeter;
+
+// Returns NULL without memory or threads.
+MotusSsimMeter *motus_ssim_meter_open(int threads);
+
+// Takes the packet over; the luma of `recon` is compared with `source` over width x height. The
+// meter must not be full.
+void motus_ssim_meter_put(MotusSsimMeter *meter, MotusPacket *packet, int width, int height);
+
+// True if a packet has to be taken before the next put.
+int motus_ssim_meter_full(const MotusSsimMeter *meter);
+
+// Hands out the oldest packet and its luma SSIM. NULL: there is none, or it is not measured yet and
+// `wait` is 0.
+MotusPacket *motus_ssim_meter_take(MotusSsimMeter *meter, int wait, double *ssim);
+
+// Drops the packets that were not taken; accepts *meter == NULL.
+void motus_ssim_meter_close(MotusSsimMeter **meter);
 
 typedef struct MotusEncodeOptions {
     const char *input;

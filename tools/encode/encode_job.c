@@ -13,7 +13,6 @@
 #include "tools/cli/signals.h"
 #include "tools/cli/system.h"
 #include "tools/encode/report.h"
-#include "tools/encode/ssim_meter.h"
 
 typedef struct EncodeSession {
     const MotusEncodeOptions *options;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "tools/encode/rate_options.h"
+#include "tools/encode/encode.h"
 
 #include <errno.h>
 #include <stdio.h>

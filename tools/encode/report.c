@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tools/encode/report.h"
 
-#include "tools/encode/rate_options.h"
+#include "tools/encode/encode.h"
 
 const char *const motus_inter_names[2][MOTUS_INTER_TYPES] = {
     {"P_Skip", NULL, "P_16x16", "P_16x8", "P_8x16", "P_8x8"},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "tools/encode/ssim_meter.h"
+#include "tools/encode/encode.h"
 
 #include <pthread.h>
 

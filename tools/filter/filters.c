@@ -7,7 +7,6 @@
 #include "motus/filter_cuda.h"
 #include "tools/cli/cmd.h"
 #include "tools/cli/signals.h"
-#include "tools/filter/filters_cuda.h"
 
 struct MotusFilters {
     MotusFilterList list;

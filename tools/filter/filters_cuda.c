@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "tools/filter/filters_cuda.h"
+#include "tools/filter/filters.h"
 
 #include <string.h>
 

@@ -7,7 +7,6 @@
 #include <strings.h>
 
 #include "common/error.h"
-#include "tools/media/mux_tags.h"
 
 #define READ_ON 5 // seconds to read beyond the last picture for its audio
 

@@ -8,8 +8,40 @@
 #include <libavformat/avformat.h>
 
 #include "tools/media/mux_settings.h"
-#include "tools/media/mux_subtitles.h"
 #include "yuv/io/media.h"
+
+// Text subtitles in the form that a container holds: mov_text in MP4 and QuickTime, SubRip in
+// Matroska.
+
+typedef struct MotusSubtitles MotusSubtitles;
+
+// Opens a converter for a stream that the format cannot hold as it is. NULL: none is known, the
+// stream is not text, or there is no memory.
+MotusSubtitles *motus_subtitles_open(const AVStream *from, MotusFormat format);
+
+// Describes the converted stream. Returns 0 or AVERROR.
+int motus_subtitles_describe(const MotusSubtitles *subtitles, AVCodecParameters *to);
+
+// True if the form has no place for styles that the stream may have.
+int motus_subtitles_lose_styles(const MotusSubtitles *subtitles);
+
+// Converts a packet in place. Returns 1, 0 for an empty subtitle, or AVERROR.
+int motus_subtitles_convert(MotusSubtitles *subtitles, AVPacket *packet);
+
+void motus_subtitles_close(MotusSubtitles **subtitles); // accepts *subtitles == NULL
+
+// The tags of a file and its streams: titles, languages, places.
+
+// Copies all tags but those of the input's muxer.
+void motus_tags_copy(AVDictionary **to, const AVDictionary *from);
+
+// Writes "tags title, artist, 3 more" of the file's tags that the format cannot hold. Returns their
+// number.
+int motus_tags_left_out(MotusFormat format, const AVFormatContext *input, char *text, size_t size);
+
+// True if MP4 or QuickTime has to hold the tags by their names, which the input did, too: some are
+// not among iTunes' atoms. Players that know only those find no title then.
+int motus_tags_need_names(MotusFormat format, const AVFormatContext *input);
 
 #define MOTUS_MUX_STREAMS 64 // most streams of the input
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "tools/media/mux_subtitles.h"
+#include "tools/media/mux_streams.h"
 
 #include <libavcodec/avcodec.h>
 #include <string.h>

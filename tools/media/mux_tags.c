@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "tools/media/mux_tags.h"
+#include "tools/media/mux_streams.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -25,8 +25,8 @@ static double better_crf(const MotusMpiPass *pass, int64_t bitrate) {
     c.rate = MOTUS_RATE_BITRATE, c.bitrate = bitrate, c.pass = 2,
     c.pass_log = (const char *)pass->log.data;
     if (motus_stream_open(&s, &c, NULL)) return -1; // the second pass reports the error
-    motus_rate_open(&rate, &s.rate.control);
-    const int off = rate.log_qp_q8 - s.rate.control.crf_q8;
+    motus_rate_open(&rate, &s.rate);
+    const int off = rate.log_qp_q8 - s.rate.crf_q8;
     motus_stream_close(&s);
     const int at = (int)c.crf, better = motus_clip(0, 51, at + off / MOTUS_QP_UNIT);
     return abs(off) <= MAX_QP_DISTANCE || better == at ? -1 : better;

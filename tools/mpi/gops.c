@@ -10,10 +10,10 @@ MotusStatus motus_gops_open(MotusGops *g, const MotusEncoderConfig *config, Motu
     MotusStatus status = motus_stream_open(&g->stream, config, error);
     if (status) return status;
     g->at_cuts = g->stream.config.rate != MOTUS_RATE_QP && g->stream.config.scenecut > 0;
-    g->stream.rate.lookahead.threads = motus_cpu_threads(config->threads);
-    g->stream.rate.lookahead.aq_mode = MOTUS_AQ_OFF; // only costs are needed
-    g->stream.rate.lookahead.mb_tree_q8 = 0;
-    g->stream.rate.lookahead.depth = 0;
+    g->stream.lookahead.threads = motus_cpu_threads(config->threads);
+    g->stream.lookahead.aq_mode = MOTUS_AQ_OFF; // only costs are needed
+    g->stream.lookahead.mb_tree_q8 = 0;
+    g->stream.lookahead.depth = 0;
     return MOTUS_OK;
 }
 
@@ -24,7 +24,7 @@ void motus_gops_close(MotusGops *g) {
 
 void motus_gops_use_device(MotusGops *g, const MotusEncoderConfig *config) {
     MotusBackend backend = MOTUS_BACKEND_CPU;
-    g->stream.rate.lookahead.threads = motus_cpu_threads(config->threads);
+    g->stream.lookahead.threads = motus_cpu_threads(config->threads);
     g->cpu_is_allowed = config->backend == MOTUS_BACKEND_AUTO;
     g->device = MOTUS_LOOKAHEAD_HOST;
     if (motus_backend_choose(config->backend, &backend) || backend != MOTUS_BACKEND_CUDA) return;
@@ -62,10 +62,10 @@ MotusStatus motus_gops_add(MotusGops *g, const MotusFrame *frame, int *begins, M
 MotusStatus motus_gops_lookahead_open(MotusLookahead **lookahead, const MotusGops *g, int device,
                                       MotusError *error) {
     MotusError cause = {0};
-    MotusStatus status = motus_lookahead_open(lookahead, &g->stream.rate.lookahead, device, &cause);
+    MotusStatus status = motus_lookahead_open(lookahead, &g->stream.lookahead, device, &cause);
     if (status && device != MOTUS_LOOKAHEAD_HOST && g->cpu_is_allowed)
-        status = motus_lookahead_open(lookahead, &g->stream.rate.lookahead, MOTUS_LOOKAHEAD_HOST,
-                                      &cause);
+        status =
+            motus_lookahead_open(lookahead, &g->stream.lookahead, MOTUS_LOOKAHEAD_HOST, &cause);
     return status ? motus_fail(error, status, "look-ahead: %s", cause.text) : MOTUS_OK;
 }
 

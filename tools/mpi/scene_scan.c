@@ -273,7 +273,7 @@ static void *run_scanner(void *scanner) {
 // Returns the number of scanners and sets *on_cpu to those that begin on the CPU: one until the
 // device is open, or all, which then share the threads.
 static int count_scanners(MotusGops *gops, int ranks, int64_t frames, int *on_cpu) {
-    int *threads = &gops->stream.rate.lookahead.threads;
+    int *threads = &gops->stream.lookahead.threads;
     const int on_device = gops->device != MOTUS_LOOKAHEAD_HOST;
     *on_cpu = !on_device;
     if (frames < 0) return 1;

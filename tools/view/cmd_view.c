@@ -10,7 +10,7 @@
 #include "tools/cli/signals.h"
 #include "tools/media/mux_settings.h"
 #include "tools/search/vector_table.h"
-#include "tools/view/view_job.h"
+#include "tools/view/view.h"
 
 static const char about[] =
     "Draws the motion vectors of one picture as a PNG, or of all pictures as a video. SOURCE is\n"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "tools/view/view_job.h"
+#include "tools/view/view.h"
 
 #include "common/error.h"
 #include "motus/encoder.h"

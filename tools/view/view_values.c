@@ -76,9 +76,9 @@ static void load(MotusMvGrid *grid, const ViewCells *cells, int x, int y) {
             int inside = u >= 0 && v >= 0 && u < cells->width && v < cells->height &&
                          (row == 0 || column < 5);
             const MotusMv zero = {0, 0};
-            grid->state[row][column] = inside ? cells->state[at] : MOTUS_CELL_NONE;
-            grid->mv[row][column] =
-                inside && cells->state[at] == MOTUS_CELL_INTER ? cells->mv[at] : zero;
+            MotusMvCell *cell = &grid->cell[row][column];
+            cell->state = inside ? cells->state[at] : MOTUS_CELL_NONE;
+            cell->mv = inside && cells->state[at] == MOTUS_CELL_INTER ? cells->mv[at] : zero;
         }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "tools/x264/libx264.h"
+#include "tools/x264/x264.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>

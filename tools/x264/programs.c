@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "tools/x264/programs.h"
+#include "tools/x264/x264.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -8,7 +8,6 @@
 
 #include "common/error.h"
 #include "tools/cli/signals.h"
-#include "tools/x264/programs.h"
 #include "yuv/io/reader.h"
 
 #define LOG_BYTES 8192 // x264 prints some 20 lines

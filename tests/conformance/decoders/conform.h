@@ -4,9 +4,41 @@
 #ifndef TESTS_DECODERS_CONFORM_H
 #define TESTS_DECODERS_CONFORM_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 #include "motus/encoder.h"
-#include "tests/conformance/decoders/parse.h"
-#include "tests/conformance/decoders/qp_maps.h"
+#include "tools/h264/h264.h"
+
+// Pairwise cases: every pair of values of every two axes occurs in at least one row.
+
+enum { MOTUS_MAX_AXES = 20, MOTUS_MAX_VALUES = 12 };
+
+// Fills at most `most` rows with values 0..sizes[axis]-1, the same for the same sizes; returns the
+// number of rows needed.
+int motus_pairwise(int axes, const int *sizes, int (*rows)[MOTUS_MAX_AXES], int most);
+
+// Coverage of a set of our streams: counts their syntax elements, within the subset that motus
+// writes (one reference).
+
+// Adds the counts of a whole byte stream to *coverage. `slices` is the number in each of the n
+// pictures; NULL: one. Returns NULL, or the stream's fault (static text).
+const char *motus_parse(const uint8_t *data, size_t size, const int *slices, int n,
+                        MotusCoverage *coverage);
+
+// QP offsets per MB for tests.
+
+typedef enum MotusConformMaps {
+    MOTUS_MAPS_NONE,
+    MOTUS_MAPS_MIXED,   // mostly small offsets, some that reach any QP
+    MOTUS_MAPS_WILD,    // -51..51
+    MOTUS_MAPS_EXTREME, // QP 0 beside 51: mb_qp_delta wraps around
+    MOTUS_MAPS_ZERO,
+} MotusConformMaps;
+
+// Returns QP offsets for n MBs, the same for the same arguments, or NULL for none. Free with
+// free().
+int8_t *motus_conform_map(MotusConformMaps maps, int number, size_t n);
 
 typedef struct MotusCoded {
     uint8_t *data; // the whole byte stream

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "tests/conformance/decoders/pairwise.h"
+#include "tests/conformance/decoders/conform.h"
 
 #include <stdint.h>
 #include <string.h>

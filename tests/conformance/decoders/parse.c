@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "tests/conformance/decoders/parse.h"
+#include "tests/conformance/decoders/conform.h"
 
 const char *motus_parse(const uint8_t *data, size_t size, const int *slices, int n,
                         MotusCoverage *coverage) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "tests/conformance/decoders/qp_maps.h"
+#include "tests/conformance/decoders/conform.h"
 
 #include <stdlib.h>
 

@@ -6,7 +6,7 @@
 
 #include "common/cpu.h"
 #include "encoder/analyse/predict_cpu.h"
-#include "encoder/intra/intra4x4_cpu.h"
+#include "encoder/intra/intra_modes_cpu.h"
 #include "tests/support/harness.h"
 
 enum { ROUNDS = 4000 };

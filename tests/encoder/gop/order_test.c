@@ -151,7 +151,7 @@ static void mini_gops(void) {
         stream.config.b_pyramid = pyramid ? MOTUS_B_PYRAMID_NORMAL : MOTUS_B_PYRAMID_NONE;
         stream.config.references = 1;
         stream.b_refs = motus_test_range(1, 4);
-        stream.rate.lookahead.b_span = adapts ? 2 : 0;
+        stream.lookahead.b_span = adapts ? 2 : 0;
         stream.sequence.reorder = delay_of(bframes, pyramid);
         stream.sequence.max_refs = !bframes ? 1 : !pyramid || bframes < 2 ? 2 : bframes < 3 ? 3 : 4;
         motus_mini_gop_open(&h.m, &stream);

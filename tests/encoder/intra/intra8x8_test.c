@@ -1,6 +1,6 @@
 // Intra8x8 against 8.3.2.2: the filter of the neighbours and the nine modes.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "encoder/intra/intra8x8_cpu.h"
+#include "encoder/intra/intra_modes_cpu.h"
 #include "tests/support/harness.h"
 
 // Samples p[x, y] of 8.3.2.2 around an 8x8 block, before and after the filter of 8.3.2.2.1.

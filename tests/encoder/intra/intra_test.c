@@ -1,7 +1,7 @@
 // encoder/mb intra prediction: every mode against the sample equations of 8.3, one sample at a
 // time.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "encoder/intra/intra4x4_cpu.h"
+#include "encoder/intra/intra_modes_cpu.h"
 #include "tests/support/harness.h"
 
 #include <string.h>
@@ -188,18 +188,13 @@ static void predict_4x4(uint8_t *pred, ptrdiff_t stride, const MotusIntraEdge *e
     motus_intra4x4(pred, stride, edge, &line, mode);
 }
 
-static void modes_4x4(void) {
-    all_modes(&(Kind){"4x4", 4, MOTUS_I4_MODES, motus_intra4x4_allowed, predict_4x4, naive_4x4});
-}
+static const Kind kinds[3] = {
+    {"4x4", 4, MOTUS_I4_MODES, motus_intra4x4_allowed, predict_4x4, naive_4x4},
+    {"16x16", 16, MOTUS_I16_MODES, motus_intra16x16_allowed, motus_intra16x16, naive_16x16},
+    {"chroma", 8, MOTUS_IC_MODES, motus_intra_chroma_allowed, motus_intra_chroma, naive_chroma}};
 
-static void modes_16x16(void) {
-    all_modes(&(Kind){"16x16", 16, MOTUS_I16_MODES, motus_intra16x16_allowed, motus_intra16x16,
-                      naive_16x16});
-}
-
-static void modes_chroma(void) {
-    all_modes(&(Kind){"chroma", 8, MOTUS_IC_MODES, motus_intra_chroma_allowed, motus_intra_chroma,
-                      naive_chroma});
+static void modes(void) {
+    for (int k = 0; k < 3; k++) all_modes(&kinds[k]);
 }
 
 // A mode is allowed exactly if it reads no missing sample, which changes of the missing samples
@@ -225,11 +220,6 @@ static int reads_missing(const Kind *kind, int mode, int has) {
 }
 
 static void allowed_modes(void) {
-    const Kind kinds[] = {
-        {"4x4", 4, MOTUS_I4_MODES, motus_intra4x4_allowed, predict_4x4, naive_4x4},
-        {"16x16", 16, MOTUS_I16_MODES, motus_intra16x16_allowed, motus_intra16x16, naive_16x16},
-        {"chroma", 8, MOTUS_IC_MODES, motus_intra_chroma_allowed, motus_intra_chroma,
-         naive_chroma}};
     for (int k = 0; k < 3; k++)
         for (int mode = 0; mode < kinds[k].modes; mode++)
             for (int has = 0; has < 8; has++)
@@ -262,5 +252,4 @@ static void neighbours_4x4(void) {
     }
 }
 
-MOTUS_SUITE("intra", TEST(modes_4x4), TEST(modes_16x16), TEST(modes_chroma), TEST(allowed_modes),
-            TEST(neighbours_4x4))
+MOTUS_SUITE("intra", TEST(modes), TEST(allowed_modes), TEST(neighbours_4x4))

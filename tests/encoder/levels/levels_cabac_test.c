@@ -1,10 +1,10 @@
 // Costs of CABAC's bins, and levels that are chosen by them: against the symbols of the same blocks
 // and against what the coder writes. Levels of 8x8 blocks in CAVLC against its writer.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "encoder/analyse/transform8_cpu.h"
+#include "encoder/analyse/residual_cpu.h"
 #include "encoder/bitstream/cavlc_mb_core.h"
 #include "encoder/cabac/cabac.h"
-#include "encoder/levels/levels_cabac_core.h"
+#include "encoder/levels/levels_core.h"
 #include "tests/encoder/levels/random_costs.h"
 
 #include <stdlib.h>

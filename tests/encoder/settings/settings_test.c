@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "encoder/preset/preset.h"
-#include "encoder/settings/picture_effort.h"
 #include "encoder/settings/stream.h"
 #include "tests/encoder/encoder_case.h"
 #include "tests/support/harness.h"
