@@ -57,6 +57,7 @@ static inline void find_p_candidates(const Pass *pass, int i, MotusCandidates *f
     found->n = 0;
     for (int b = 0; b < MOTUS_BLOCKS; b++) least[b] = UINT32_MAX;
     for (int ref = 0; ref < p->refs; ref++) {
+        motion[ref] = (MotusMbMotion){.cost = {0}}; // blocks that are not searched, too
         get_motion(pass, ref, i, &motion[ref]);
         ref_cost[ref] = motus_ref_cost(pass->lambda_q8, p->refs, ref);
         for (int b = 0; b < MOTUS_BLOCKS; b++) {

@@ -137,7 +137,7 @@ static MotusStatus time_stages(const MotusBench *b, const MotusEncoderConfig *co
     motus_encoder_close(&encoder);
     for (int type = 0; type < 3 && !status; type++) {
         const char name[2] = {types[type], 0};
-        MotusBenchField fields[3 + 3 * MOTUS_STAGES] = {
+        MotusBenchField fields[3 + 4 * MOTUS_STAGES] = {
             {"preset", "%-8s", .text = motus_preset_name(config->preset)},
             {"type", " %s picture, us:", .text = name}};
         double median[MOTUS_STAGES], sum = 0;
