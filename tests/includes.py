@@ -53,6 +53,7 @@ BELOW = {
     "encoder": "encoder/gop",
     "interop": "include/motus",
     "interop/gstreamer": "interop",
+    "interop/nvenc": "include/motus",
     "tools/cli": "encoder filter yuv/io interop",
     "tools/h264": "tools/cli",
     "tools/media": "tools/cli",
@@ -198,9 +199,8 @@ def main():
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         lonely = filter(None, pool.map(lambda header: alone(header, paths, *compilers), rest))
         wrong = [*upward(edges), *circles(edges, files), *large(files), *unmirrored(files), *lonely]
-    print(
-        "\n".join(wrong + [f"{len(edges)} includes, {len(headers)} headers, {len(rest)} compiled here: {len(wrong)} faults"])
-    )
+    counts = f"{len(edges)} includes, {len(headers)} headers, {len(rest)} compiled here"
+    print("\n".join([*wrong, f"{counts}: {len(wrong)} faults"]))
     sys.exit(1 if wrong else 0)
 
 

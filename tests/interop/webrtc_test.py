@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests examples/python/stream.py --gstreamer: motush264enc sends to a headless Chromium on this machine
+"""Tests examples/python/stream.py --gstreamer: motush264enc sends to a headless Chromium here
 until it has shown a hundred pictures.
 
 usage: webrtc_test.py [--size WxH]

@@ -37,8 +37,8 @@ ok() { # ok WHAT COMMAND...: the command ends with 0; else what it printed is sh
     [ -z "$said" ] || head -n 20 <<<"$said"
 }
 
-# alike COMMAND...: runs checks that a build with FFmpeg's libraries, whose program starts slowly, and
-# `plain` do alike; not if the latter's tests follow (tests/run.sh).
+# alike COMMAND...: runs checks that a build with FFmpeg's libraries, whose program starts slowly,
+# and `plain` do alike; not if the latter's tests follow (tests/run.sh).
 alike() { [ -n "${MOTUS_LEAVE_TO_PLAIN:-}" ] || "$@"; }
 
 work_folder() { # makes a folder, $work, goes there and removes it at the end
