@@ -56,6 +56,7 @@ BELOW = {
     "interop/nvenc": "include/motus",
     "tools/cli": "encoder filter yuv/io interop",
     "tools/h264": "tools/cli",
+    "tools/nvenc": "tools/cli",
     "tools/media": "tools/cli",
     "tools/compare/page": "tools/cli",
     "tools/synth": "tools/cli",

@@ -43,7 +43,7 @@ typedef struct MotusGopCoder {
 typedef struct MotusExecutor {
     int device;    // CUDA's number; -1: the CPU
     void *context; // of the thread that opened the encoder (motus_device_context)
-    void *shared; // of its coders (MotusExecutorOps)
+    void *shared;  // of its coders (MotusExecutorOps)
     // Under the lock.
     int max_coders; // coders it may have
     int coders;     // coders whose opening has begun

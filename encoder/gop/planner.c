@@ -11,7 +11,7 @@ struct MotusPlanner {
     const MotusStream *stream;
     MotusGopCoders *coders;
     MotusLookahead *look;
-    void *context; // of the thread (motus_device_use)
+    void *context;  // of the thread (motus_device_use)
     int type_later; // motus_gop_coders_type_later
     int has_thread; // 0: the sender does the jobs
     pthread_t thread;
