@@ -249,6 +249,26 @@ containers() {
     ok 'there are some' grep -q moof t.mp4
     ls t.mp4.* 2>/dev/null && fail 'fragments are built beside a file that is not there'
     (ulimit -f 16 &&
+# Five bars of 32 samples, in gray of one and of two bytes: full range, as pictures are.
+gray_inputs() {
+    local bytes most value
+    for bytes in 1 2; do
+        most=$((256 ** bytes - 1))
+        {
+            printf 'P5\n160 16\n%d\n' $most
+            for _ in {1..16}; do
+                for value in '\000' '\100' '\200' '\300' '\377'; do
+                    for _ in $(seq $((32 * bytes))); do printf '%b' "\\0${value#?}"; done
+                done
+            done
+        } >gray.pgm
+        "$motus" encode gray.pgm -o t.264 --qp 0 --recon t.y4m --quiet 2>err
+        ok "gray of $most is full range" grep -aq 'XCOLORRANGE=FULL' t.y4m
+        ok 'and keeps its samples' [ "$(tail -n +3 t.y4m | head -c 160 | od -An -v -tx1 -w32 |
+            uniq | cut -c 2-3 | tr '\n' ' ')" = '00 40 80 c0 ff ' ]
+    done
+}
+
         exec "$motus" encode in.y4m -o cut.mp4 --fragment --keyint 1 --qp 0 --fps 4 --bframes 0 \
             --quiet) 2>err
     ok 'a full disk' [ $? = 1 ]
@@ -308,3 +328,4 @@ alike cut_input
 interrupts
 [ -z "$probe" ] || containers
 checks_done
+    gray_inputs

@@ -24,6 +24,7 @@ enum { MOTUS_CONVERTED_SIZE = 1, MOTUS_CONVERTED_ALPHA = 2 };
 
 int motus_is_rgb(int format);
 enum AVColorSpace motus_rgb_matrix(const AVFrame *frame); // matrix that RGB is converted with
+int motus_is_gray(int format);                            // luma alone, with or without alpha
 int motus_is_full_range(const AVFrame *frame);
 int motus_is_interlaced(const AVFrame *frame); // FFmpeg's versions keep it in different members
 
