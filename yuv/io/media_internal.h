@@ -34,23 +34,6 @@ int motus_convert(MotusConverter *converter, const AVFrame *from, const MotusFra
 
 // ---- media_damage.c: damage of the input --------------------------------------------------------
 
-enum { MOTUS_TEXT_FREE, MOTUS_TEXT_BEING_WRITTEN, MOTUS_TEXT_READY };
-
-// The errors that libav* logs about a decoder or container, from any thread.
-typedef struct MotusMediaLog {
-    uint32_t magic;
-    int opening;                   // 1: errors are kept for the message, those of playlists count
-    atomic_int decoder, container; // errors so far
-    atomic_int text_state;         // MOTUS_TEXT_*
-    char text[100];                // of one of the errors
-} MotusMediaLog;
-
-// Starts logging. From now on the `opaque` of codec and format contexts may point to `log`.
-void motus_media_log_begin(MotusMediaLog *log);
-
-// Writes the logged text as " (TEXT)", or "", and takes it out.
-void motus_media_log_take(MotusMediaLog *log, char text[120]);
-
 // True if the container is a list of files, which libavformat opens itself.
 int motus_media_is_playlist(const AVFormatContext *format);
 
