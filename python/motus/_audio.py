@@ -126,8 +126,9 @@ def _of_samples(samples: Any, rate: int) -> Audio:
 
     def frames() -> Iterator[Any]:
         for start in range(0, array.shape[1], _BLOCK):
-            block = np.ascontiguousarray(array[:, start:start + _BLOCK], np.float32)
-            frame = av.AudioFrame.from_ndarray(block, format="fltp", layout=layout)
+            # Interleaved: PyAV 10 reads past the end of eight planes.
+            block = np.ascontiguousarray(array[:, start:start + _BLOCK].T, np.float32)
+            frame = av.AudioFrame.from_ndarray(block.reshape(1, -1), format="flt", layout=layout)
             frame.sample_rate, frame.pts, frame.time_base = rate, start, Fraction(1, rate)
             yield frame
 

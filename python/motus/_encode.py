@@ -9,7 +9,7 @@ import numpy as np
 
 from ._arrays import View, is_array, view_of
 from ._errors import ArgumentError
-from ._frames import Frames
+from ._frames import CHANNELS, Frames
 from ._settings import Rate
 from ._video import FRAGMENT, Output, Video, VideoFile, container_of
 from .mp4 import check_fragment
@@ -29,8 +29,14 @@ def each_frame(frames: Any, form: Frames) -> Iterator[Any]:
     is_plain = str(getattr(frames, "dtype", "uint8")).endswith(("uint8", "float32"))
     video = view_of(frames) if is_plain and form.is_plain else frames
     shape, is_420 = tuple(video.shape), form.layout in ("I420", "NV12")
-    if len(shape) != (3 if is_420 else 4):
-        what = "[T, H * 3 / 2, W]" if is_420 else "[T, H, W, C] or [T, C, H, W]"
+    is_grey = len(shape) == 3 and not is_420 and shape[2] not in CHANNELS
+    if is_grey and form.layout == "auto" and shape[0] in (3, 4):
+        raise ArgumentError(f"an array of shape {shape} may be {shape[0]} grey frames [T, H, W] or "
+                            "one frame [C, H, W]: say layout='HWC' for grey frames, or give "
+                            "array[None] for the one")
+    if len(shape) != (3 if is_420 else 4) and not is_grey:
+        what = ("[T, H * 3 / 2, W]" if is_420
+                else "[T, H, W, C], [T, C, H, W] or [T, H, W] (grey)")
         raise ArgumentError(f"an array of shape {shape} is no video: {what} is needed; or give an "
                             "iterable of frames")
     # The array's own library looks at the values of the first frame on a device.
@@ -70,8 +76,8 @@ def encode(frames: Iterable[Any], output: str | os.PathLike[str] | IO[bytes] | N
         motus.encode(frames, "out.mp4", fps=24, crf=23)
 
     frames: one array, [T, H, W, C] or [T, C, H, W] with 1, 3 (RGB) or 4 channels (the fourth is
-    ignored), uint8 or floats of 0..1; or an iterable of such frames without T, or of [H, W] (grey),
-    (Y, Cb, Cr) or (Y, CbCr); with layout="I420" or "NV12" arrays [H * 3 / 2, W]. Arrays of NumPy,
+    ignored), or [T, H, W] (grey); uint8, floats of 0..1, or uint16, of which the upper bytes are
+    encoded, with one warning; or an iterable of such frames without T, or of (Y, Cb, Cr) or (Y, CbCr); with layout="I420" or "NV12" arrays [H * 3 / 2, W]. Arrays of NumPy,
     PyTorch, CuPy or JAX; those on a GPU are encoded there, on their own stream. Sizes are even
     unless pad or crop is set. Floats outside value_range are clipped, with one warning (of arrays
     on a GPU the first frame is looked at).

@@ -15,7 +15,7 @@ from ._errors import ArgumentError, callers_level
 
 LAYOUTS = ("auto", "HWC", "CHW", "I420", "NV12")
 _YUV420, _RGB, _RGB_FLOAT = 0, 1, 2  # MotusSamples
-_CHANNELS = (1, 3, 4)
+CHANNELS = (1, 3, 4)
 
 
 @dataclass
@@ -26,6 +26,7 @@ class Frames:
     odd: str | None = None  # "pad", "crop"; None: odd sizes are refused later
     is_quiet: bool = False  # no warning (or no other)
     _checked: int = field(default=0, repr=False)  # frames
+    _is_deep: bool = field(default=False, repr=False)  # has warned of uint16
 
     def __post_init__(self) -> None:
         if self.layout not in LAYOUTS:
@@ -62,10 +63,23 @@ class Frames:
         self.is_quiet = True
         black, white = self.value_range
         low, high = (black + end * (white - black) for end in found)
-        what = "NaN" if np.isnan(low + high) else f"floats of {low:.4g} to {high:.4g}"
-        hint = "" if self.value_range != (0, 1) or np.isnan(low + high) else _hint(low, high)
+        is_nan = bool(np.isnan(low) or np.isnan(high))  # not of the sum: inf - inf is NaN
+        what = "NaN" if is_nan else f"floats of {low:.4g} to {high:.4g}"
+        hint = "" if self.value_range != (0, 1) or is_nan else _hint(low, high)
         warnings.warn(f"{what} in frame {self._checked - 1}: outside {black:g} to {white:g}, they "
                       f"are clipped, NaN is black{hint}", stacklevel=callers_level())
+
+
+    def bytes_of(self, view: View) -> View:
+        """Returns the upper bytes of uint16, with one warning."""
+        if view.device is not None:
+            raise TypeError("uint16 frames on a device: convert them there, to uint8 or to floats "
+                            "of 0..1")
+        if not self.is_quiet and not self._is_deep:
+            self._is_deep = True
+            warnings.warn("uint16 frames are encoded with 8 bits: value >> 8; 10-bit samples in "
+                          "uint16 need a shift to 16 bits first", stacklevel=callers_level())
+        return view_of((_as_array(view) >> 8).astype(np.uint8))
 
 
 def _hint(low: float, high: float) -> str:
@@ -124,7 +138,8 @@ def _samples(view: View) -> View:
         return view
     if view.dtype.kind == "f" and view.device is None:
         return view_of(np.asarray(_as_array(view), np.float32))
-    raise TypeError(f"frames of {view.dtype}; uint8 (0..255) or floats (0..1) are needed")
+    raise TypeError(f"frames of {view.dtype}; uint8 (0..255), uint16 (0..65535) or floats (0..1) "
+                    "are needed")
 
 
 class _Borrowed:
@@ -145,7 +160,7 @@ def _axes(shape: tuple[int, ...], layout: str) -> tuple[int, int, int | None]:
     """Returns the axes of rows, columns and channels (None: grey)."""
     if len(shape) == 2 and layout in ("auto", "HWC", "CHW"):
         return 0, 1, None
-    first, last = (len(shape) == 3 and shape[axis] in _CHANNELS for axis in (0, 2))
+    first, last = (len(shape) == 3 and shape[axis] in CHANNELS for axis in (0, 2))
     if layout == "HWC" and last or layout == "auto" and last and not first:
         return 0, 1, 2
     if layout == "CHW" and first or layout == "auto" and first and not last:
@@ -173,6 +188,9 @@ def _fit(view: View, array: Any, axes: tuple[int, ...], odd: str | None) -> tupl
 
 
 def _rgb(view: View, array: Any, frames: Frames) -> Picture:
+    if view.dtype.kind == "u" and view.dtype.itemsize == 2:
+        view = frames.bytes_of(view)
+        array = _as_array(view)
     view = _samples(view)
     y, x, c = _axes(view.shape, frames.layout)
     frames.check(view, c, array)

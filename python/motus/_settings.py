@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ctypes
+import numbers
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Sequence, TypedDict, Union
 
@@ -10,7 +12,7 @@ from . import _lib
 from ._errors import ArgumentError
 from ._frames import Frames
 
-Rate = Union[int, float, str, Fraction, "tuple[int, int]"]
+Rate = Union[int, float, str, Fraction, Decimal, "tuple[int, int]"]  # and NumPy's scalars
 
 
 class Settings(TypedDict, total=False):
@@ -146,19 +148,31 @@ _ALL_DEVICES = -1
 _RATE_QP, _RATE_CRF, _RATE_BITRATE = 0, 1, 2
 # primaries, transfer, matrix: H.264 tables E-3 to E-5
 _COLOURS = {"bt709": (1, 1, 1), "bt601": (6, 6, 6)}
+_NTSC = (15, 24, 30, 48, 60, 72, 90, 96, 120, 144, 240)  # n * 1000 / 1001 pictures a second
 _WIDE = ("bitrate", "vbv_maxrate", "vbv_bufsize")
 _FLOATS = ("crf", "ip_ratio", "pb_ratio", "aq_strength")
 
 
+def _decimal(value: Any) -> Fraction | None:
+    """Returns the NTSC rate that a decimal number stands for, as the programs' --fps does."""
+    number = float(value)
+    near = (Fraction(n * 1000, 1001) for n in _NTSC)
+    return next((ntsc for ntsc in near if abs(number - ntsc) < 0.005), None)
+
+
 def rational(value: Rate, what: str = "fps") -> Fraction:
-    """Returns a rate as a fraction; 29.97 and the like become 30000/1001."""
+    """Returns a rate as a fraction. A decimal number or word near n * 1000 / 1001 becomes that:
+    29.97 is 30000/1001. Fractions, tuples and words with a slash are exact."""
     try:
+        if getattr(value, "shape", None) == () and hasattr(value, "item"):
+            value = value.item()  # NumPy's scalars, arrays and tensors of no dimension
         if isinstance(value, tuple):
-            fraction = Fraction(*value)
-        elif isinstance(value, float):
-            ntsc = Fraction(round(value * 1.001) * 1000, 1001)
-            is_ntsc = ntsc and abs(value - ntsc) < 0.005 and value != round(value)
-            fraction = ntsc if is_ntsc else Fraction(value).limit_denominator(1000)
+            fraction = Fraction(*map(int, value))
+        elif isinstance(value, (str, Decimal)):
+            is_decimal = isinstance(value, Decimal) or "." in value
+            fraction = is_decimal and _decimal(value) or Fraction(value)
+        elif isinstance(value, numbers.Real) and not isinstance(value, numbers.Rational):
+            fraction = _decimal(value) or Fraction(float(value)).limit_denominator(1000)
         else:
             fraction = Fraction(value)
     except (TypeError, ValueError, ZeroDivisionError, OverflowError) as error:

@@ -21,6 +21,8 @@ CONTAINERS = ("mp4", "h264")
 FRAGMENT = 1.0  # seconds, where an ordinary file is not possible
 _ENDINGS = {".mp4": "mp4", ".m4v": "mp4", ".264": "h264", ".h264": "h264", ".avc": "h264"}
 
+_FOREIGN = (".mkv", ".mov", ".ts", ".m2ts", ".mts", ".avi", ".flv")
+
 
 class _Muxer(Protocol):
     def header(self) -> bytes: ...
@@ -107,6 +109,16 @@ class Video:
 # ---- Where it goes -------------------------------------------------------------------------------
 
 
+def _remedy(path: str, ending: str) -> str:
+    """Returns advice for containers that others write."""
+    if ending not in _FOREIGN:
+        return ""
+    name = os.path.basename(path)
+    stem = os.path.splitext(name)[0]
+    return (f". Write {stem}.mp4, then `ffmpeg -i {stem}.mp4 -c copy {name}`; or give PyAV the "
+            "packets of motus.pyav.PacketEncoder")
+
+
 def container_of(path: str | None, container: str | None) -> str:
     """Returns the container that was asked for, or that of the path's ending."""
     ending = os.path.splitext(path)[1].lower() if path is not None else ""
@@ -119,7 +131,7 @@ def container_of(path: str | None, container: str | None) -> str:
         raise ArgumentError(f"{path} has the ending of another container than {container!r}")
     if not container and not by_ending:
         raise ArgumentError(f"{path}: the ending is none of {', '.join(_ENDINGS)}; these are all "
-                            "that is written (container= allows any name)")
+                            f"that is written (container= allows any name){_remedy(path, ending)}")
     return container or by_ending or "mp4"
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import av
 
-from ._errors import StateError, UnsupportedError
+from ._errors import ArgumentError, StateError, UnsupportedError
 from ._frames import picture_of
 from ._packet import Packet
 from ._settings import Rate, frames_of, rational
@@ -43,7 +43,8 @@ class PacketEncoder:
         for packet in encoder.encode(None): container.mux(packet)
 
     Settings are those of motus.Settings; lookahead is 0 and preset "faster" unless they say
-    otherwise, so that each frame gives its packet at once. The size may change between frames."""
+    otherwise, so that each frame gives its packet at once. The size of av.VideoFrames may change, that of
+    arrays after encode(None)."""
 
     def __init__(self, frame_rate: Rate = 30, *, bitrate: int = 1_000_000,
                  **settings: Unpack[Settings]) -> None:
@@ -51,8 +52,8 @@ class PacketEncoder:
         self._settings: dict[str, Any] = {"lookahead": 0, "preset": "faster", **settings}
         self._encoder: Encoder | None = None
         self._size = (0, 0)
-        self._time_base, self._duration = 1 / self._fps, 1
-        self._sent = 0
+        self._time_base = 1 / self._fps  # of the open encoder's packets
+        self._next = Fraction(0)  # seconds: time of a frame that has none
         self._stream: Any = None
 
     @property
@@ -81,31 +82,53 @@ class PacketEncoder:
         return Encoder(*picture.size, self._fps, measure=False, **settings,
                        **self._rate(self._bitrate))
 
-    def _prepared(self, frame: Any) -> tuple[Any, int, dict[str, Any]]:
-        """Returns an array, its time and its settings."""
+    def _prepared(self, frame: Any) -> tuple[Any, dict[str, Any]]:
+        """Returns an array and its settings."""
         if not isinstance(frame, av.VideoFrame):
-            return frame, self._sent, self._settings
-        pts = self._sent if frame.pts is None else frame.pts
-        self._time_base = Fraction(frame.time_base or 1 / self._fps)
-        planes = frame.to_ndarray(format="yuv420p")
-        self._duration = round(1 / self._fps / self._time_base)
-        return planes, pts, {**self._settings, "layout": "I420"}
+            return frame, self._settings
+        if (frame.width | frame.height) & 1:
+            raise ArgumentError(f"a frame of {frame.width}x{frame.height}: the size is odd; "
+                                "frame.reformat(width=, height=) makes it even")
+        return frame.to_ndarray(format="yuv420p"), {**self._settings, "layout": "I420"}
+
+    def _fits(self, frame: Any) -> bool:
+        """True if the open encoder may take the frame: its size, and a time that is a multiple of
+        the encoder's unit."""
+        if not isinstance(frame, av.VideoFrame):
+            return True
+        if self._size != (frame.width, frame.height):
+            return False
+        return frame.pts is None or not frame.time_base or (
+            frame.pts * Fraction(frame.time_base) / self._time_base).denominator == 1
+
+    def _time(self, frame: Any) -> Fraction:
+        """Returns a frame's time in seconds: its own, or one duration after the last frame."""
+        if not isinstance(frame, av.VideoFrame) or frame.pts is None:
+            return self._next
+        return frame.pts * Fraction(frame.time_base or 1 / self._fps)
 
     def encode(self, frame: Any, *, keyframe: bool = False) -> list[av.Packet]:
         """Returns the packets that are ready; frame None: all that are left. av.VideoFrame's times
-        are kept, arrays are numbered in 1 / frame_rate. keyframe: begins a GOP."""
+        are kept; frames without a time and arrays follow the last frame by 1 / frame_rate. A time
+        that is no multiple of the first frame's time_base begins a GOP with its own. keyframe:
+        begins a GOP."""
         if frame is None:
             return self._flush()
-        array, pts, settings = self._prepared(frame)
-        left: list[av.Packet] = []
-        if self._encoder is not None and isinstance(frame, av.VideoFrame):
-            if self._size != (frame.width, frame.height):
-                left = self._flush()
+        array, settings = self._prepared(frame)
+        left = [] if self._fits(frame) else self._flush()
         if self._encoder is None:
             self._encoder = self._open(array, settings)
-        self._encoder.send(array, pts=pts, keyframe=keyframe)
-        self._sent += 1
+            own = frame.time_base if isinstance(frame, av.VideoFrame) else None
+            self._time_base = Fraction(own or 1 / self._fps)
+        time = self._time(frame)
+        self._encoder.send(array, pts=round(time / self._time_base), duration=self._duration,
+                           keyframe=keyframe)
+        self._next = time + 1 / self._fps
         return left + [self._packet(packet) for packet in self._encoder.packets(None)]
+
+    @property
+    def _duration(self) -> int:
+        return max(round(1 / self._fps / self._time_base), 1)
 
     def _flush(self) -> list[av.Packet]:
         encoder, self._encoder = self._encoder, None
@@ -134,7 +157,7 @@ class PacketEncoder:
         if "mp4" in container.format.extensions and not _has_duration():
             raise UnsupportedError(f"packets of PyAV {av.__version__} take no duration, which MP4 "
                                    "needs of the last one: take a newer PyAV, or motus.encode")
-        array, _, settings = self._prepared(frame)
+        array, settings = self._prepared(frame)
         with self._open(array, settings) as encoder:
             encoder.send(array)
             start = b"".join(packet.data for packet in encoder.finish())

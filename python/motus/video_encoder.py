@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, Mapping
 
 import numpy as np
 
@@ -44,6 +44,8 @@ def _settings(codec: str | None, pixel_format: str | None, extra_options: dict[s
     made = {name: value for name, value in settings.items() if value is not None}
     if "preset" in made:
         made["preset"] = _PRESETS.get(made["preset"], made["preset"])
+    if extra_options is not None and not isinstance(extra_options, Mapping):
+        raise ArgumentError(f"extra_options {extra_options!r} is no dict such as {{'g': 12}}")
     for name, value in (extra_options or {}).items():
         if name not in _OPTIONS:
             raise ArgumentError(f"extra option {name!r} is none of {', '.join(_OPTIONS)}")
@@ -59,7 +61,11 @@ def _value(name: str, value: Any) -> Any:
         if str(value) not in _CODERS:
             raise ArgumentError(f"coder {value!r} is none of {', '.join(_CODERS)}")
         return _CODERS[str(value)]
-    return bool(int(value)) if name == "8x8dct" else int(value)
+    try:
+        number = int(value)
+    except (TypeError, ValueError):
+        raise ArgumentError(f"extra option {name!r}: {value!r} is no whole number") from None
+    return bool(number) if name == "8x8dct" else number
 
 
 class VideoEncoder:

@@ -134,6 +134,15 @@ int motus_option_text(const MotusOption *option, const char *text, char *cause, 
 
 // ---- Sizes and rates ----------------------------------------------------------------------------
 
+// Replaces a decimal rate near n * 1000 / 1001 by that: 29.97 is 30000/1001, as in Python.
+static void snap_to_ntsc(MotusRational *rate) {
+    static const int ntsc[] = {15, 24, 30, 48, 60, 72, 90, 96, 120, 144, 240};
+    const double value = (double)rate->num / rate->den;
+    for (size_t i = 0; i < sizeof ntsc / sizeof *ntsc; i++)
+        if (fabs(value - ntsc[i] * 1000 / 1001.) < 0.005)
+            *rate = (MotusRational){ntsc[i] * 1000, 1001};
+}
+
 // libavutil knows names (cif, hd1080, ntsc) and decimals beside plain numbers.
 #ifdef MOTUS_HAVE_MEDIA
 static int read_size(const char *text, int *width, int *height) {
@@ -144,6 +153,7 @@ static int read_rate(const char *text, MotusRational *rate) {
     AVRational r;
     if (av_parse_video_rate(&r, text) < 0) return 0;
     *rate = (MotusRational){r.num, r.den};
+    if (strchr(text, '.')) snap_to_ntsc(rate);
     return 1;
 }
 #else
@@ -163,7 +173,21 @@ static int read_size(const char *text, int *width, int *height) {
     return positive(&text, height) && !*text;
 }
 
+// Reads a decimal number to thousandths.
+static int read_decimal(const char *text, MotusRational *rate) {
+    char *end;
+    const double value = strtod(text, &end);
+    if (*end || strspn(text, "0123456789.") != strlen(text)) return 0;
+    if (!(value >= 0.001 && value <= INT_MAX / 1000)) return 0;
+    *rate = (MotusRational){(int)(value * 1000 + 0.5), 1000};
+    for (int p = 2; p <= 5; p += 3)
+        while (rate->num % p == 0 && rate->den % p == 0) rate->num /= p, rate->den /= p;
+    snap_to_ntsc(rate);
+    return 1;
+}
+
 static int read_rate(const char *text, MotusRational *rate) {
+    if (strchr(text, '.')) return read_decimal(text, rate);
     rate->den = 1;
     if (!positive(&text, &rate->num)) return 0;
     if (*text == '/' || *text == ':') {
