@@ -11,6 +11,7 @@
 #ifdef _OPENMP
 #include <omp.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #define MOST 256 // as in motus_cpu_threads
 
@@ -26,11 +27,15 @@ static void *wait_for_creator(void *lock) {
 // mirrors OpenMP's own per-thread state, and no result depends on it.
 static _Thread_local struct {
     int wanted, size; // size: how many were created
+    pid_t process;    // that created them
 } team;
 
 int motus_threads_ready(int wanted) {
     int n = motus_cpu_threads(wanted), there = 1, sum = 0; // there: with the calling thread
     if (n == 1 || omp_in_parallel()) return 1;
+    // A child of fork() has a copy of the team's record, but none of its threads: OpenMP would
+    // wait for them for ever.
+    if (team.size > 1 && team.process != getpid()) return 1;
     if (n == team.wanted || n == team.size) return team.size;
     pthread_t thread[MOST];
     pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -43,6 +48,7 @@ int motus_threads_ready(int wanted) {
     sum += 1;
     team.wanted = n;
     team.size = sum < there ? sum : there;
+    team.process = getpid();
     return team.size;
 }
 

@@ -7,7 +7,8 @@
 #include <pthread.h>
 
 // Returns the threads of the calling thread's next parallel region: as motus_cpu_threads (cpu.h),
-// but no more than can be created now; 1 inside a parallel region. They are created, some 10 us
+// but no more than can be created now; 1 inside a parallel region, and in a child of fork() whose
+// thread had a team in the parent. They are created, some 10 us
 // each, and OpenMP keeps them, so the next call costs nothing. Every call that works in parallel
 // asks again: a context may be used by another thread than the one that opened it.
 int motus_threads_ready(int wanted);

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/alloc.h"
 #include "common/device.h"
@@ -38,6 +39,7 @@ struct MotusEncoder {
     MotusError opened;   // why AUTO fell back to the CPU
     MotusError error;    // of the sender's last call
     MotusError received; // of the receiver's last failure
+    pid_t process;       // that opened it; a child of fork() has none of its threads
     pthread_mutex_t lock;
     // Under the lock.
     Caller sender, receiver;
@@ -93,6 +95,7 @@ MotusStatus motus_encoder_open(MotusEncoder **out, const MotusEncoderConfig *con
     MotusEncoder *enc = motus_alloc(1, sizeof *enc);
     if (enc && pthread_mutex_init(&enc->lock, NULL)) motus_free(enc), enc = NULL;
     if (!enc) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
+    enc->process = getpid();
     MotusStatus status = motus_stream_open(&enc->stream, config, error);
     if (!status) status = open_coders(enc, error);
     enc->number = enc->stream.config.first_picture;
@@ -104,6 +107,9 @@ MotusStatus motus_encoder_open(MotusEncoder **out, const MotusEncoderConfig *con
 }
 
 // ---- Calling threads: one may send while another receives ---------------------------------------
+
+// True in a child of fork() that has a copy of the parent's encoder: no lock of it may be taken.
+static int is_inherited(const MotusEncoder *enc) { return enc->process != getpid(); }
 
 // Notes the calling thread, so that motus_encoder_error finds its error.
 static void note_call(MotusEncoder *enc, Caller *caller) {
@@ -124,7 +130,10 @@ static int64_t own_call(const Caller *caller) {
 
 const MotusError *motus_encoder_error(const MotusEncoder *enc) {
     static const MotusError none = {MOTUS_OK, ""};
+    static const MotusError inherited = {
+        MOTUS_ERR_STATE, "the encoder belongs to the parent process: open one after the fork"};
     if (!enc) return &none;
+    if (is_inherited(enc)) return &inherited;
     pthread_mutex_t *lock = (pthread_mutex_t *)&enc->lock;
     pthread_mutex_lock(lock);
     const int64_t sent = own_call(&enc->sender), received = own_call(&enc->receiver);
@@ -170,7 +179,7 @@ static MotusStatus send(MotusEncoder *enc, const MotusFrameSource *source,
     MotusFrameParams params;
     MotusPendingPicture *picture;
     if (!enc) return MOTUS_ERR_ARGUMENT;
-    if (enc->at_end) return MOTUS_ERR_STATE;
+    if (is_inherited(enc) || enc->at_end) return MOTUS_ERR_STATE;
     if (!source->frame && !source->image) return end(enc);
     const MotusEncoderConfig *c = &enc->stream.config;
     if (source->frame && (!motus_frame_usable(source->frame) || source->frame->width != c->width ||
@@ -200,7 +209,7 @@ MotusStatus motus_encoder_next_segment(MotusEncoder *enc, int64_t first_picture,
                                        int64_t first_gop) {
     if (!enc || !motus_config_segment_is_possible(first_picture, first_gop))
         return MOTUS_ERR_ARGUMENT;
-    if (!enc->at_end) return MOTUS_ERR_STATE;
+    if (is_inherited(enc) || !enc->at_end) return MOTUS_ERR_STATE;
     begin_sending(enc);
     if (enc->lost.status) return enc->lost.status;
     if (enc->look && motus_rate_feeds_back(&enc->stream.rate))
@@ -222,6 +231,7 @@ MotusStatus motus_encoder_next_segment(MotusEncoder *enc, int64_t first_picture,
 MotusStatus motus_encoder_set_rate(MotusEncoder *enc, int64_t bitrate, int64_t vbv_maxrate,
                                    int64_t vbv_bufsize) {
     if (!enc) return MOTUS_ERR_ARGUMENT;
+    if (is_inherited(enc)) return MOTUS_ERR_STATE;
     const MotusRateSettings *r = &enc->stream.rate;
     begin_sending(enc);
     enc->error = (MotusError){0};
@@ -240,7 +250,7 @@ MotusStatus motus_encoder_set_rate(MotusEncoder *enc, int64_t bitrate, int64_t v
 
 MotusStatus motus_encoder_reference_lost(MotusEncoder *enc, int64_t number) {
     if (!enc) return MOTUS_ERR_ARGUMENT;
-    if (enc->at_end) return MOTUS_ERR_STATE;
+    if (is_inherited(enc) || enc->at_end) return MOTUS_ERR_STATE;
     begin_sending(enc);
     pthread_mutex_lock(&enc->coders->lock);
     const int kept = motus_mini_gop_reference_lost(&enc->coders->mini_gop, number);
@@ -259,6 +269,7 @@ MotusStatus motus_encoder_send(MotusEncoder *enc, const MotusFrame *frame,
 }
 
 static MotusStatus refuse_device(MotusEncoder *enc) {
+    if (is_inherited(enc)) return MOTUS_ERR_STATE;
     begin_sending(enc);
     return motus_fail(&enc->error, MOTUS_ERR_UNSUPPORTED,
                       "a frame in device memory, for an encoder on the CPU");
@@ -273,7 +284,7 @@ MotusStatus motus_encoder_send_device(MotusEncoder *enc, const MotusFrame *frame
 
 // Checks that an image may be sent now, before it is converted.
 static MotusStatus check_image(MotusEncoder *enc, const MotusImage *image) {
-    if (enc->at_end) return MOTUS_ERR_STATE;
+    if (is_inherited(enc) || enc->at_end) return MOTUS_ERR_STATE;
     const MotusEncoderConfig *c = &enc->stream.config;
     if (!motus_image_usable(image) || image->width != c->width || image->height != c->height)
         return MOTUS_ERR_ARGUMENT;
@@ -320,6 +331,7 @@ MotusStatus motus_encoder_receive(MotusEncoder *enc, MotusPacket **packet, int t
     if (!packet) return MOTUS_ERR_ARGUMENT;
     *packet = NULL;
     if (!enc) return MOTUS_ERR_ARGUMENT;
+    if (is_inherited(enc)) return MOTUS_ERR_STATE;
     MotusError error = {0};
     MotusStatus status =
         motus_gop_coders_receive(enc->coders, enc->at_end, packet, timeout_ms, &error);
@@ -346,7 +358,7 @@ MotusBackend motus_encoder_backend(const MotusEncoder *enc) {
 }
 
 int motus_encoder_gop_coders(const MotusEncoder *enc) {
-    return enc ? motus_gop_coders_count(enc->coders) : 0;
+    return enc && !is_inherited(enc) ? motus_gop_coders_count(enc->coders) : 0;
 }
 
 size_t motus_encoder_gop_coder_bytes(const MotusEncoder *enc) {
@@ -358,6 +370,10 @@ size_t motus_encoder_gop_coder_bytes(const MotusEncoder *enc) {
 
 void motus_encoder_close(MotusEncoder **out) {
     if (!out || !*out) return;
+    if (is_inherited(*out)) { // the parent's: its threads cannot be joined here
+        *out = NULL;
+        return;
+    }
     motus_planner_close(&(*out)->planner);
     motus_lookahead_close(&(*out)->look);
     motus_gop_coders_close(&(*out)->coders);

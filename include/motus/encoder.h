@@ -279,6 +279,8 @@ MOTUS_API int motus_encoder_gop_coders(const MotusEncoder *enc);
 MOTUS_API size_t motus_encoder_gop_coder_bytes(const MotusEncoder *enc);
 
 // Closes the encoder, drops pending pictures and sets *enc to NULL; accepts NULL and *enc == NULL.
+// In a child of fork() an inherited encoder is left alone: closing it only sets *enc to NULL, other
+// calls return MOTUS_ERR_STATE. The child may open its own.
 MOTUS_API void motus_encoder_close(MotusEncoder **enc);
 
 #ifdef __cplusplus

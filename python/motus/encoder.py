@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import threading
+import weakref
 from collections import deque
 from ctypes import byref
 from fractions import Fraction
@@ -26,6 +28,19 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from ._settings import Settings
+
+
+_encoders: weakref.WeakSet[Encoder] = weakref.WeakSet()
+
+
+def _renew_locks() -> None:
+    """Gives a child of fork() locks that no thread of the parent holds. The library refuses calls
+    of inherited encoders."""
+    for encoder in list(_encoders):
+        encoder._sending, encoder._receiving = threading.RLock(), threading.RLock()
+
+
+os.register_at_fork(after_in_child=_renew_locks)
 
 
 class Encoder:
@@ -65,6 +80,7 @@ class Encoder:
         error = _lib.Error()
         status = lib.motus_encoder_open(byref(self._encoder), byref(self._config), byref(error))
         _lib.check(status, error)
+        _encoders.add(self)
         self.width, self.height = width, height
         self._bframes = self._config.bframes
 
