@@ -79,8 +79,9 @@ def encode(frames: Iterable[Any], output: str | os.PathLike[str] | IO[bytes] | N
     ignored), or [T, H, W] (grey); uint8, floats of 0..1, or uint16, of which the upper bytes are
     encoded, with one warning; or an iterable of such frames without T, or of (Y, Cb, Cr) or
     (Y, CbCr); with layout="I420" or "NV12" arrays [H * 3 / 2, W]. Arrays of NumPy, PyTorch, CuPy or
-    JAX; those on a GPU are encoded there, on their own stream. Sizes are even unless pad or crop is set. Floats outside value_range are clipped, with one warning (of arrays
-    on a GPU the first frame is looked at).
+    JAX; those on a GPU are encoded there, on their own stream. Sizes are even unless pad or crop is
+    set. Floats outside value_range are clipped, with one warning (of arrays on a GPU the first
+    frame is looked at).
 
     output: a path, a file object, or None: the video is returned as bytes. The file of a path
     appears when it is complete; pipes and devices are written directly, links followed, permissions
