@@ -77,6 +77,10 @@ static int no_command(const char *given) {
 
 int main(int argc, char **argv) {
     motus_standard_files_open();
+    if (argc > 1 && !strcmp(argv[1], "--")) { // ends options, as in other programs
+        argv[1] = argv[0];
+        argc--, argv++;
+    }
     if (argc < 2) {
         motus_warn("a command is missing (see motus --help)");
         return MOTUS_EXIT_USAGE;
@@ -95,6 +99,10 @@ int main(int argc, char **argv) {
         }
         if (commands[i].run == motus_cmd_nvenc) // the environment is the other program's
             return commands[i].run(argc - 1, argv + 1);
+        if (motus_cpu_unknown_word()) {
+            motus_warn("MOTUS_CPU=%s: must be c, avx2 or avx512", motus_cpu_unknown_word());
+            return MOTUS_EXIT_USAGE;
+        }
         sleep_when_idle(argv);
         motus_devices_hide(); // --device and --devices show them
         // 16 CUDA queues instead of 8: streams that share one wait for each other. A queue takes

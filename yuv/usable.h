@@ -9,6 +9,11 @@ static inline int motus_size_usable(int width, int height) {
     return width >= 1 && width <= MOTUS_MAX_SIZE && height >= 1 && height <= MOTUS_MAX_SIZE;
 }
 
+// True if a picture lasts at most a day: containers count longer ones in too few bits.
+static inline int motus_rate_usable(MotusRational fps) {
+    return fps.num > 0 && fps.den > 0 && fps.den / 86400.0 <= fps.num;
+}
+
 // True if the plane has samples and a valid size; RGB24 has three samples per pixel.
 static inline int motus_plane_usable(const MotusPlane *p) {
     return p && p->data && p->width >= 1 && p->width <= 3 * MOTUS_MAX_SIZE && p->height >= 1 &&

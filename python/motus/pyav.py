@@ -43,8 +43,8 @@ class PacketEncoder:
         for packet in encoder.encode(None): container.mux(packet)
 
     Settings are those of motus.Settings; lookahead is 0 and preset "faster" unless they say
-    otherwise, so that each frame gives its packet at once. The size of
-    av.VideoFrames may change, that of arrays after encode(None)."""
+    otherwise, so that each frame gives its packet at once. The size of av.VideoFrames may change,
+    that of arrays after encode(None)."""
 
     def __init__(self, frame_rate: Rate = 30, *, bitrate: int = 1_000_000,
                  **settings: Unpack[Settings]) -> None:

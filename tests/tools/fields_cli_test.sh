@@ -91,6 +91,13 @@ wrong_fields() {
         encode in.y4m -o out.264 --mvs-in small.npy
     head -c 20000 field.npy >cut.npy
     unfit 'cut.npy: ends in row 785 of 5412' encode in.y4m -o out.264 --mvs-in cut.npy
+    sed 's/(5412,)/(785,) /' field.npy >few.npy
+    unfit 'few.npy: has more rows than the 785 of its header' encode in.y4m -o out.264 \
+        --mvs-in few.npy
+    mkfifo pipe.npy
+    cat few.npy >pipe.npy &
+    unfit 'pipe.npy: has more rows than the 785' encode in.y4m \
+        -o out.264 --mvs-in pipe.npy
     unfit 'finer than the encoder' encode in.y4m -o out.264 --mvs-in field.npy --subpel full
     unfit 'none.npy: No such file' encode in.y4m -o out.264 --mvs-in none.npy
     "$motus" encode in.y4m -o in.264 --mvs-in field.npy --field field.npy --quiet 2>err

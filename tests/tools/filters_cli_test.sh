@@ -111,7 +111,12 @@ if [ "$png" = 1 ]; then
     done
     ok 'a still as background' f fg.y4m -o still.y4m --key green --background pictures/dct.png \
         --scale
+    wrapper=(bash -c 'ulimit -f 4 && exec "$@"' limited)
+    refused 1 'File too large' dct fg.y4m -o made
+    refused 1 'File too large' wavelet fg.y4m -o made
+    wrapper=()
 else
-    refused 1 'no PNG encoder' dct fg.y4m -o out
+    refused 1 'no PNG encoder' dct fg.y4m -o made
 fi
+ok 'a failure leaves no folder' [ ! -e made ]
 checks_done

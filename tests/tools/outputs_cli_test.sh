@@ -188,6 +188,31 @@ loses() {
     ok "a loss with --strict: $*" [ $? = 1 ]
 }
 
+# AAC with ADTS headers into fragments, and an MP4 that a pipe cannot go back in.
+adts_and_late_index() {
+    local ending
+    ffmpeg -v error -f lavfi -i sine=duration=3 -c:a aac -f adts sine.aac
+    ffmpeg -v error -i longer.ts -i sine.aac -map 0 -map 1 -c copy adts.ts
+    for ending in mp4 mov; do
+        encode adts.ts -o t2.$ending --fragment --strict
+        ok "AAC of MPEG-TS in fragments, $ending" \
+            cmp <(ffmpeg -v error -i adts.ts -map 0:a -f md5 -) \
+            <(ffmpeg -v error -i t2.$ending -map 0:a -f md5 -)
+    done
+    "$motus" encode adts.ts -o - --format mkv --quiet 2>err >t2.mkv
+    ok "libavformat's words are told" grep -qi 'refuses them as they are (.*)$' err
+    encode longer.y4m -o front.mp4 --qp 1
+    ffmpeg -v error -i front.mp4 -c copy behind.mp4
+    # shellcheck disable=SC2002 # a pipe is what is tested
+    cat behind.mp4 | "$motus" encode - -o t2.264 2>err
+    ok 'an index behind the pictures fails in a pipe' [ $? = 1 ]
+    ok 'in one line' [ "$(wc -l <err)" = 1 ]
+    ok 'with a hint' grep -q 'its index is behind its pictures.*faststart' err
+    # shellcheck disable=SC2002
+    cat front.mp4 | "$motus" encode - -o t2.264 --quiet 2>err
+    ok 'in front it is read' [ $? = 0 ]
+}
+
 losses() {
     printf '1\n00:00:00,100 --> 00:00:00,200\nHello\n\n' >subs.srt
     ffmpeg -v error -i in.y4m -i subs.srt -map 0 -map 1 -c:v mpeg4 -c:s copy subs.mkv
@@ -201,6 +226,7 @@ losses() {
     } 2>err
     loses 'note: left out, a byte stream holds .*: rotation by' turned.mp4 -o t.264
     encode turned.mp4 -o t2.mp4 --strict
+    adts_and_late_index
     ffmpeg -v error -i t3.mp4 -i subs.srt -map 0 -map 1 -c copy -c:s mov_text -metadata title=Name \
         -metadata com.maker=me -movflags use_metadata_tags kept.mp4
     encode kept.mp4 -o t2.mp4 --strict
@@ -221,6 +247,26 @@ losses() {
     # Messages must not go into a file that got number 2.
     "$motus" encode kept.mp4 -o closed.ts 0>&- 1>&- 2>&-
     ok 'descriptors 0 to 2 may be closed' cmp -s closed.ts t2.ts
+}
+
+# Five bars of 32 samples, in gray of one and of two bytes: full range, as pictures are.
+gray_inputs() {
+    local bytes most value
+    for bytes in 1 2; do
+        most=$((256 ** bytes - 1))
+        {
+            printf 'P5\n160 16\n%d\n' $most
+            for _ in {1..16}; do
+                for value in '\000' '\100' '\200' '\300' '\377'; do
+                    for _ in $(seq $((32 * bytes))); do printf '%b' "\\0${value#?}"; done
+                done
+            done
+        } >gray.pgm
+        "$motus" encode gray.pgm -o t.264 --qp 0 --recon t.y4m --quiet 2>err
+        ok "gray of $most is full range" grep -aq 'XCOLORRANGE=FULL' t.y4m
+        ok 'and keeps its samples' [ "$(tail -n +3 t.y4m | head -c 160 | od -An -v -tx1 -w32 |
+            uniq | cut -c 2-3 | tr '\n' ' ')" = '00 40 80 c0 ff ' ]
+    done
 }
 
 containers() {
@@ -296,6 +342,7 @@ containers() {
     { echo FRAME && head -c 12288 /dev/zero; } | y4m 'W64 H64 F25:1 C420p10'
     loses '^motus: bad.y4m: note: its pictures .yuv420p10le. are converted to 8-bit' bad.y4m \
         -o conv.264
+    gray_inputs
     { echo FRAME && head -c 4096 /dev/zero; } | y4m 'W64 H64 F25:1 Cmono'
     encode bad.y4m -o conv.264 --strict
     ! command -v ffmpeg >/dev/null || losses

@@ -9,6 +9,7 @@ set -u
 
 # Files in a playlist are inputs, too.
 refuse_rates() {
+    local name bad
     bad_encode 2 'one of them decides' --qp 20 --crf 20
     bad_encode 2 'one of them decides' --bitrate 500 --crf 20
     bad_encode 2 '--qp: goes with no VBV' --qp 20 --vbv-maxrate 500 --vbv-bufsize 500
@@ -22,7 +23,13 @@ refuse_rates() {
     bad_encode 2 '--pass 2: needs --bitrate' --crf 28 --pass 2 --pass-log out.log
     bad_encode 2 '--pass 2: needs --pass-log' --bitrate 500 --pass 2
     bad_encode 1 'above the VBV' --bitrate 500 --vbv-maxrate 100 --vbv-bufsize 100
-    bad_encode 1 'no bitrate given' --bitrate 0
+    bad_encode 2 '--bitrate 0: must be at least 0.001' --bitrate 0
+    bad_encode 2 '--bitrate 0.0001: must be at least 0.001' --bitrate 0.0001
+    for name in ipratio pbratio; do
+        for bad in 0 0.09 10.1 -1; do
+            bad_encode 2 "--$name $bad: must be 0.1..10" --$name $bad
+        done
+    done
     bad_encode 1 'constant rate needs' --bitrate 50 --vbv-maxrate 100 --vbv-bufsize 100 \
         --nal-hrd cbr
     bad_encode 1 'nowhere.log: No such file' --bitrate 500 --pass 2 --pass-log nowhere.log
@@ -66,6 +73,18 @@ usage_errors() {
     local bad
     refused 2 'command is missing'
     refused 2 'frobnicate: no such command' frobnicate
+    refused 2 'command is missing' --
+    refused 2 'encod: no such command' -- encod
+    refused 2 'must be at most 8 numbers' bench -- latency --rate x
+    encode in.y4m -o t.264
+    runs -- encode --quiet -o t2.264 -- in.y4m
+    ok 'two dashes end options' cmp -s t.264 t2.264
+    rm t.264 t2.264
+    wrapper=(env MOTUS_CPU=foo)
+    bad_encode 2 'MOTUS_CPU=foo: must be c, avx2 or avx512'
+    wrapper=()
+    refused 1 'profile main or high' bench encode --bframes 3
+    ok 'before a head' [ -z "$("$motus" bench encode --bframes 3 2>err)" ]
     refused 2 'encod: no such command; did you mean encode\?' encod
     refused 2 'input is missing' encode
     refused 2 'output is missing' encode -
@@ -103,7 +122,8 @@ usage_errors() {
         'devices 0,256' 'preset slowest' 'frames 0' 'seek -1' 'qp 99999999999999999999' 'slices 0' \
         'slices 1025' 'slice-max-size 127' 'slice-max-size 1k' 'subpel best' \
         'partitions 16x16,3x3' 'partitions ,' 'backend gpu' 'size 0x0' 'size 16' \
-        'size 100000x100000' 'size 16385x16' 'fps 0' 'fps abc' 'fps 1/0' 'mvs out.txt'; do
+        'size 100000x100000' 'size 16385x16' 'fps 0' \
+        'fps 1/1000000000' 'fps abc' 'fps 1/0' 'mvs out.txt'; do
         # shellcheck disable=SC2086
         bad_encode 2 "--$bad: " --$bad
     done
@@ -190,6 +210,8 @@ bad_inputs() {
     refused 1 'bad.y4m: ends inside frame 0' encode bad.y4m -o out.264
     y4m 'W352 H288 F25:1 Im' </dev/null
     refused 1 'bad.y4m: .*interlaced' encode bad.y4m -o out.264
+    y4m 'W64 H48 F1:1000000000' <in.y4m
+    refused 1 'bad.y4m: bad y4m header tag "F1:1000000000"' encode bad.y4m -o out.264
     local size
     for size in 'W0 H0' 'W100000 H100000' 'W1 H1' 'W1 H64' 'W64 H1'; do
         head -c 9999 in.y4m | y4m "$size F25:1"

@@ -8,6 +8,7 @@
 #include "common/cpu.h"
 #include "common/device.h"
 #include "common/error.h"
+#include "encoder/settings/config.h"
 #include "motus/me_request.h"
 #include "motus/version.h"
 #include "tools/bench/bench.h"
@@ -366,7 +367,6 @@ static MotusStatus run(MotusBench *b, MotusError *error) {
     MotusStatus status = filters ? MOTUS_OK : motus_backend_check(b->backend, error);
     if (!status && !filters) status = motus_bench_clip(b, error);
     if (status) return status;
-    b->report = cJSON_CreateObject();
     if (!filters) {
         if (b->backend == MOTUS_BACKEND_AUTO && strcmp(b->what, "latency") &&
             motus_device_lacks_code(error))
@@ -375,7 +375,13 @@ static MotusStatus run(MotusBench *b, MotusError *error) {
         // A temporary folder has to be removed, a command beside ended.
         if (b->all_presets || !strcmp(b->what, "latency")) motus_signals_catch();
         set_config(b);
+        MotusEncoderConfig checked;
+        if (strcmp(b->what, "me")) status = motus_config_read(&checked, &b->config, error);
+        if (status) return status;
+        b->report = cJSON_CreateObject();
         begin_report(b);
+    } else {
+        b->report = cJSON_CreateObject();
     }
     for (size_t i = 0; i < sizeof measures / sizeof *measures; i++) {
         const int *option = (const int *)(const void *)((const char *)b + measures[i].option);
@@ -402,6 +408,7 @@ int motus_cmd_bench(int argc, char **argv) {
                                .weightp = 2}};
     MotusError error = {0};
     int done;
+    if (argc > 2 && !strcmp(argv[1], "--")) argc--, argv++; // ends options
     if (argc > 1 && (!strcmp(argv[1], "latency") || !strcmp(argv[1], "filters"))) {
         b.what = argv[1];
         done = (*b.what == 'l' ? parse_latency : parse_filters)(&b, argc - 1, argv + 1);

@@ -82,6 +82,8 @@ typedef struct MotusDeviceList {
 // Parsers, and the types that *value has.
 MotusOptionParse motus_option_int;        // int in lo..hi
 MotusOptionParse motus_option_number;     // double in lo..hi
+MotusOptionParse motus_option_ratio;      // double in 0.1..hi
+MotusOptionParse motus_option_bitrate;    // as motus_option_kilobits, at least 0.001
 MotusOptionParse motus_option_kilobits;   // double in lo..hi, k: 800, 800k, 0.8M
 MotusOptionParse motus_option_position;   // MotusPosition: 100 (frames), 00:01:30, 90s, 500ms
 MotusOptionParse motus_option_duration;   // MotusPosition by time: 00:01:30, 90, 90s, 500ms

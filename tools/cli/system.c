@@ -64,6 +64,13 @@ const char *motus_cpu_instructions(void) {
     return flags & MOTUS_CPU_AVX512 ? "avx512" : flags & MOTUS_CPU_AVX2 ? "avx2" : "c";
 }
 
+const char *motus_cpu_unknown_word(void) {
+    const char *word = getenv("MOTUS_CPU");
+    const int known =
+        !word || !*word || !strcmp(word, "c") || !strcmp(word, "avx2") || !strcmp(word, "avx512");
+    return known ? NULL : word;
+}
+
 void motus_standard_files_open(void) {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
         if (fcntl(fd, F_GETFD) < 0 &&

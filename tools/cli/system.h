@@ -30,6 +30,9 @@ void motus_cpu_name(char *text, size_t size);
 // Returns the fastest instructions that motus uses here: "avx512", "avx2" or "c".
 const char *motus_cpu_instructions(void);
 
+// Returns MOTUS_CPU's value if it is none of c, avx2 and avx512; NULL if it is, or unset or empty.
+const char *motus_cpu_unknown_word(void);
+
 // Opens /dev/null on descriptors 0 to 2 that are closed, so that no file gets their numbers: a
 // message would be written into it. Reading 0 and writing 1 or 2 fail there as on a closed one.
 void motus_standard_files_open(void);

@@ -11,6 +11,7 @@
 #include "common/error.h"
 #include "tools/cli/options.h"
 #include "tools/cli/system.h"
+#include "yuv/usable.h"
 #ifdef MOTUS_HAVE_MEDIA
 #include <libavutil/parseutils.h>
 #endif
@@ -57,6 +58,29 @@ int motus_option_kilobits(const MotusOption *option, const char *text, char *cau
     if (end == text || *end || errno || !isfinite(value))
         return refuse(cause, size, "is not a number of kilobits, like 800, 800k or 2M");
     if (value < option->lo || value > option->hi) return refuse_range(option, cause, size);
+    *(double *)option->value = value;
+    return 1;
+}
+
+int motus_option_ratio(const MotusOption *option, const char *text, char *cause, size_t size) {
+    double value = 0;
+    MotusOption number = *option;
+    number.value = &value, number.lo = INT_MIN, number.hi = INT_MAX;
+    if (!motus_option_number(&number, text, cause, size)) return 0;
+    if (value < 0.1 || value > option->hi) {
+        snprintf(cause, size, "must be 0.1..%d", option->hi);
+        return 0;
+    }
+    *(double *)option->value = value;
+    return 1;
+}
+
+int motus_option_bitrate(const MotusOption *option, const char *text, char *cause, size_t size) {
+    double value = 0;
+    MotusOption number = *option;
+    number.value = &value;
+    if (!motus_option_kilobits(&number, text, cause, size)) return 0;
+    if (value < 0.001) return refuse(cause, size, "must be at least 0.001");
     *(double *)option->value = value;
     return 1;
 }
@@ -190,6 +214,8 @@ int motus_option_rate(const MotusOption *option, const char *text, char *cause, 
     if (!read_rate(text, &rate)) return refuse(cause, size, "is not a rate like 25 or 30000/1001");
     if (rate.num / rate.den > 1000)
         return refuse(cause, size, "must be at most 1000 pictures per second");
+    if (!motus_rate_usable(rate))
+        return refuse(cause, size, "must be at least one picture in a day (1/86400)");
     *(MotusRational *)option->value = rate;
     return 1;
 }

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/error.h"
 #include "common/int_core.h"
@@ -79,8 +80,6 @@ MotusStatus motus_strip_write(const char *directory, const char *name, const Mot
     int width = GAP * (n - 1), height = 0, x = 0;
     for (int i = 0; i < n; i++)
         width += planes[i].width, height = motus_max(height, planes[i].height);
-    MotusStatus status = motus_folder_make(directory, error);
-    if (status) return status;
     MotusPlane strip = motus_plane_alloc(width, height);
     if (!strip.data) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
     memset(strip.data, GAP_SHADE, (size_t)width * (size_t)height);
@@ -88,7 +87,12 @@ MotusStatus motus_strip_write(const char *directory, const char *name, const Mot
         motus_plane_paste(&strip, &planes[i], x, 0);
     char path[4096];
     snprintf(path, sizeof path, "%s/%s", directory, name);
-    status = motus_png_write(path, &strip, 1, error);
+    const int made = access(directory, F_OK) != 0;
+    MotusStatus status = motus_folder_make(directory, error);
+    if (!status) {
+        status = motus_png_write(path, &strip, 1, error);
+        if (status && made) rmdir(directory); // fails if something is in it
+    }
     motus_plane_free(&strip);
     return status;
 }

@@ -17,6 +17,7 @@
 #define MAX_CLOCK (INT64_MAX / 1024) // sums of times fit into 64 bits
 
 struct MotusMux {
+    MotusMediaLog log; // first: the context's `opaque` points to it
     AVFormatContext *context;
     AVIOContext *io; // over `file`
     MotusOutput *file;
@@ -38,13 +39,15 @@ static int is_mp4(const MotusMux *mux) {
 }
 
 // Fills *error from the file if that has failed, else from libavformat's code.
-static MotusStatus failed(const MotusMux *mux, int code, MotusError *error) {
-    char text[128];
+static MotusStatus failed(MotusMux *mux, int code, MotusError *error) {
+    char text[128], logged[120];
     MotusStatus status = mux->file ? motus_output_flush(mux->file, error) : MOTUS_OK;
     if (status) return status;
     av_strerror(code, text, sizeof text);
+    motus_media_log_take(&mux->log, logged);
     return motus_fail(error, code == AVERROR(ENOMEM) ? MOTUS_ERR_MEMORY : MOTUS_ERR_IO,
-                      "%s: libavformat cannot write it: %s", motus_shown(mux->path), text);
+                      "%s: libavformat cannot write it: %s%s", motus_shown(mux->path), text,
+                      logged);
 }
 
 // ---- The file -----------------------------------------------------------------------------------
@@ -217,8 +220,12 @@ static MotusStatus begin(MotusMux *mux, const MotusEncoderConfig *config, const 
     int code = begin_file(mux, config, headers, size, 1);
     if (code < 0 && code != AVERROR(ENOMEM) && mux->streams.copied &&
         !motus_output_flush(mux->file, NULL)) {
-        log_line(mux, MOTUS_LOG_WARNING,
-                 "audio and subtitles are left out, the container refuses them as they are");
+        char line[240], logged[120];
+        motus_media_log_take(&mux->log, logged);
+        snprintf(line, sizeof line,
+                 "audio and subtitles are left out, the container refuses them as they are%s",
+                 logged);
+        log_line(mux, MOTUS_LOG_WARNING, line);
         mux->streams.copied = 0;
         motus_output_seek(mux->file, 0, SEEK_SET);
         code = begin_file(mux, config, headers, size, 0);
@@ -231,7 +238,8 @@ MotusStatus motus_mux_open(MotusMux **out, const char *path, const MotusMuxSetti
                            MotusError *error) {
     MotusMux *mux = *out = motus_alloc(1, sizeof *mux);
     if (!mux) return motus_fail(error, MOTUS_ERR_MEMORY, "%s: out of memory", motus_shown(path));
-    av_log_set_level(AV_LOG_QUIET); // errors come back as a status
+    motus_media_log_begin(&mux->log); // for the message of an error
+    mux->log.opening = 1;
     const MotusRational unit = settings->reader ? motus_reader_info(settings->reader)->time_base
                                                 : (MotusRational){config->fps.den, config->fps.num};
     mux->path = path;

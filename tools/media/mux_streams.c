@@ -132,11 +132,32 @@ static int converts(MotusMuxStreams *s, int i, const AVStream *stream,
     return 1;
 }
 
+// Opens the filter that removes AAC's ADTS headers, which MP4 cannot hold. libavformat inserts it
+// itself, except into fragments.
+static int open_filter(MotusMuxStreams *s, int i, const AVStream *from) {
+    const int is_mp4 = s->format == MOTUS_FORMAT_MP4 || s->format == MOTUS_FORMAT_MOV;
+    av_bsf_free(&s->filter[i]);
+    if (!is_mp4 || from->codecpar->codec_id != AV_CODEC_ID_AAC || from->codecpar->extradata_size)
+        return 0;
+    const AVBitStreamFilter *kind = av_bsf_get_by_name("aac_adtstoasc");
+    int code = kind ? av_bsf_alloc(kind, &s->filter[i]) : AVERROR_BSF_NOT_FOUND;
+    if (code >= 0) code = avcodec_parameters_copy(s->filter[i]->par_in, from->codecpar);
+    if (code >= 0) s->filter[i]->time_base_in = from->time_base;
+    return code < 0 ? code : av_bsf_init(s->filter[i]);
+}
+
+// Filters a packet in place. Returns 0 or AVERROR.
+static int filter_packet(AVBSFContext *filter, AVPacket *p) {
+    const int code = av_bsf_send_packet(filter, p);
+    return code < 0 ? code : av_bsf_receive_packet(filter, p);
+}
+
 static int copy_stream(MotusMuxStreams *s, int i, const AVStream *from) {
     AVStream *to = avformat_new_stream(s->output, NULL);
     if (!to) return AVERROR(ENOMEM);
     int code = s->subtitles[i] ? motus_subtitles_describe(s->subtitles[i], to->codecpar)
                                : avcodec_parameters_copy(to->codecpar, from->codecpar);
+    if (code >= 0) code = open_filter(s, i, from);
     if (code < 0) return code;
     to->codecpar->codec_tag = 0; // belongs to the input's container
     to->time_base = from->time_base;
@@ -310,10 +331,14 @@ static int64_t codec_delay(const MotusMuxStreams *s, const AVStream *to) {
 }
 
 static int write_one(MotusMuxStreams *s, AVPacket *p, int64_t shift) {
-    int i = p->stream_index;
+    int i = p->stream_index, code;
     const int made = s->subtitles[i] ? motus_subtitles_convert(s->subtitles[i], p) : 1;
     if (made < 0 && made != AVERROR(ENOMEM)) s->lost++;
     if (made <= 0) return made == AVERROR(ENOMEM) ? made : 0;
+    if (s->filter[i] && (code = filter_packet(s->filter[i], p)) < 0) {
+        if (code != AVERROR(ENOMEM)) s->lost++;
+        return code == AVERROR(ENOMEM) ? code : 0;
+    }
     AVRational unit = unit_of(s, p);
     const AVStream *to = s->output->streams[s->to[i]];
     int64_t back = av_rescale_q(shift, unit_of_pictures(s), unit), delay = codec_delay(s, to);
@@ -326,7 +351,7 @@ static int write_one(MotusMuxStreams *s, AVPacket *p, int64_t shift) {
     make_grow(s, i, p);
     p->stream_index = s->to[i];
     p->pos = -1;
-    int code = av_interleaved_write_frame(s->output, p);
+    code = av_interleaved_write_frame(s->output, p);
     if (code == AVERROR_INVALIDDATA || code == AVERROR(EINVAL)) { // this packet only
         s->lost++;
         return 0;
@@ -384,6 +409,9 @@ void motus_mux_streams_read_on(MotusMuxStreams *s, int64_t until) {
 }
 
 void motus_mux_streams_free(MotusMuxStreams *s) {
-    for (int i = 0; i < MOTUS_MUX_STREAMS; i++) motus_subtitles_close(&s->subtitles[i]);
+    for (int i = 0; i < MOTUS_MUX_STREAMS; i++) {
+        motus_subtitles_close(&s->subtitles[i]);
+        av_bsf_free(&s->filter[i]);
+    }
     motus_packets_free(&s->waiting);
 }

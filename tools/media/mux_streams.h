@@ -5,6 +5,7 @@
 #define TOOLS_MEDIA_MUX_STREAMS_H
 
 #include <libavcodec/avcodec.h>
+#include <libavcodec/bsf.h>
 #include <libavformat/avformat.h>
 
 #include "tools/media/mux_settings.h"
@@ -49,6 +50,7 @@ typedef struct MotusMuxStreams {
     MotusReader *reader;
     AVFormatContext *output;
     MotusSubtitles *subtitles[MOTUS_MUX_STREAMS]; // converters; NULL: copied as it is
+    AVBSFContext *filter[MOTUS_MUX_STREAMS];      // for packets; NULL: none
     int to[MOTUS_MUX_STREAMS];                    // output stream of an input stream, -1: left out
     int64_t last_dts[MOTUS_MUX_STREAMS];          // of the input's streams, in the output's unit
     MotusPackets waiting;                         // until the pictures reach them

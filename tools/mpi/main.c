@@ -229,6 +229,10 @@ int main(int argc, char **argv) {
         printf("motus-mpi %s\n", motus_version());
         return motus_flush_stdout();
     }
+    if (motus_cpu_unknown_word()) {
+        motus_warn("MOTUS_CPU=%s: must be c, avx2 or avx512", motus_cpu_unknown_word());
+        return MOTUS_EXIT_USAGE;
+    }
     restart_with_passive_threads(argv);
     setenv("CUDA_DEVICE_MAX_CONNECTIONS", "16", 0); // see motus.c
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &given);

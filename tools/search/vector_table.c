@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "common/alloc.h"
 #include "common/error.h"
@@ -107,6 +108,20 @@ static int npy_columns(MotusTable *t, const char *text) {
     return t->row_bytes > 0;
 }
 
+static MotusStatus npy_more_rows(const MotusTable *t, MotusError *error) {
+    return motus_fail(error, MOTUS_ERR_FORMAT, "%s: has more rows than the %lld of its header",
+                      motus_shown(t->path), t->rows);
+}
+
+// Compares a regular file's size with its header. A pipe shows only at its end what it has.
+static MotusStatus npy_check_size(const MotusTable *t, MotusError *error) {
+    struct stat is;
+    const long at = ftell(t->file);
+    if (at < 0 || fstat(fileno(t->file), &is) || !S_ISREG(is.st_mode)) return MOTUS_OK;
+    const long long bytes = (long long)is.st_size - at;
+    return bytes > 0 && (bytes - 1) / t->row_bytes >= t->rows ? npy_more_rows(t, error) : MOTUS_OK;
+}
+
 static MotusStatus npy_header(MotusTable *t, MotusError *error) {
     unsigned char start[10];
     char text[MAX_HEADER + 1];
@@ -123,7 +138,9 @@ static MotusStatus npy_header(MotusTable *t, MotusError *error) {
     t->rows = strtoll(count, &behind, 10);
     if (behind == count || strncmp(behind, ",)", 2) || t->rows < 0) return npy_refuse(t, error);
     text[shape - text] = 0;
-    return npy_columns(t, text) ? check_columns(t, error) : npy_refuse(t, error);
+    if (!npy_columns(t, text)) return npy_refuse(t, error);
+    const MotusStatus status = check_columns(t, error);
+    return status ? status : npy_check_size(t, error);
 }
 
 static long long number_at(const unsigned char *row, TableColumn c) {
@@ -135,7 +152,7 @@ static long long number_at(const unsigned char *row, TableColumn c) {
 
 static MotusStatus npy_row(MotusTable *t, long long values[MOTUS_COLUMNS], MotusError *error) {
     unsigned char row[MAX_ROW];
-    if (t->row == t->rows) return MOTUS_END;
+    if (t->row == t->rows) return getc(t->file) == EOF ? MOTUS_END : npy_more_rows(t, error);
     if (fread(row, 1, (size_t)t->row_bytes, t->file) != (size_t)t->row_bytes)
         return motus_fail(error, MOTUS_ERR_TRUNCATED, "%s: ends in row %lld of %lld",
                           motus_shown(t->path), t->row + 1, t->rows);

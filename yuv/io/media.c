@@ -12,6 +12,7 @@
 #include "yuv/io/media_internal.h"
 
 #define IO_BUFFER 65536
+#define INDEX_AT_END 1 // not an AVERROR
 
 // ---- Packets ------------------------------------------------------------------------------------
 
@@ -111,6 +112,15 @@ static int is_interrupted(void *opaque) {
     return reader->options.interrupted && reader->options.interrupted();
 }
 
+// True if the index came after the pictures and they cannot be read again.
+static int has_passed_pictures(MotusMedia *m) {
+    for (unsigned i = 0; i < m->format->nb_streams; i++) {
+        const AVIndexEntry *e = avformat_index_get_entry(m->format->streams[i], 0);
+        if (e && e->pos < avio_tell(m->io) && avio_seek(m->io, e->pos, SEEK_SET) < 0) return 1;
+    }
+    return 0;
+}
+
 static int open_container(MotusReader *reader, const char *path) {
     MotusMedia *m = reader->state;
     MotusSource *source = reader->source;
@@ -134,6 +144,7 @@ static int open_container(MotusReader *reader, const char *path) {
     av_dict_set(&options, "live_start_index", "0", 0);
     const int code = avformat_open_input(&m->format, path, NULL, &options);
     av_dict_free(&options);
+    if (code >= 0 && source && !source->seekable && has_passed_pictures(m)) return INDEX_AT_END;
     return code < 0 ? code : avformat_find_stream_info(m->format, NULL);
 }
 
@@ -311,6 +322,11 @@ MotusStatus motus_media_open(MotusReader *reader, const char *path, MotusError *
     for (int i = 0; i < MOTUS_MEDIA_STREAMS; i++) m->next_dts[i] = AV_NOPTS_VALUE;
     motus_media_log_begin(&m->log); // libav* prints nothing
     int code = open_container(reader, path);
+    if (code == INDEX_AT_END)
+        return motus_fail(error, MOTUS_ERR_UNSUPPORTED,
+                          "%s: its index is behind its pictures, a pipe cannot go back to them; "
+                          "name the file, or move the index (ffmpeg -movflags +faststart)",
+                          reader->name);
     if (code < 0) return motus_media_fail(reader, error, code, "libavformat cannot open it");
     code = open_decoder(m, reader->options.threads);
     if (code == AVERROR_STREAM_NOT_FOUND)

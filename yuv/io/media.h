@@ -5,6 +5,7 @@
 #define YUV_IO_MEDIA_H
 
 #include <libavformat/avformat.h>
+#include <stdatomic.h>
 
 #include "yuv/io/reader.h"
 
@@ -42,5 +43,25 @@ AVPacket *motus_media_side_packet(MotusReader *reader);
 // Reads on to the next packet of the video stream, for the sake of the other streams. *at gets its
 // time (AV_NOPTS_VALUE: unknown). Returns 0 at the input's end.
 int motus_media_read_on(MotusReader *reader, int64_t *at);
+
+// ---- media_damage.c: the log of libav* ----------------------------------------------------------
+
+enum { MOTUS_TEXT_FREE, MOTUS_TEXT_BEING_WRITTEN, MOTUS_TEXT_READY };
+
+// The errors that libav* logs about a decoder or container, from any thread.
+typedef struct MotusMediaLog {
+    uint32_t magic;
+    int opening;                   // 1: errors are kept for the message, those of playlists count
+    atomic_int decoder, container; // errors so far
+    atomic_int text_state;         // MOTUS_TEXT_*
+    char text[100];                // of one of the errors
+} MotusMediaLog;
+
+// Starts logging; libav* prints nothing. From now on the `opaque` of codec and format contexts may
+// point to `log`.
+void motus_media_log_begin(MotusMediaLog *log);
+
+// Writes the logged text as " (TEXT)", or "", and takes it out.
+void motus_media_log_take(MotusMediaLog *log, char text[120]);
 
 #endif

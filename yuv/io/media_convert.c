@@ -13,7 +13,13 @@ int motus_is_rgb(int format) {
     return d && d->flags & (AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL);
 }
 
+int motus_is_gray(int format) {
+    const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(format);
+    return d && d->nb_components <= 2 && !motus_is_rgb(format);
+}
+
 int motus_is_full_range(const AVFrame *frame) {
+    if (motus_is_gray(frame->format)) return frame->color_range != AVCOL_RANGE_MPEG;
     return frame->color_range == AVCOL_RANGE_JPEG || frame->format == AV_PIX_FMT_YUVJ420P ||
            frame->format == AV_PIX_FMT_YUVJ422P || frame->format == AV_PIX_FMT_YUVJ440P ||
            frame->format == AV_PIX_FMT_YUVJ444P;
@@ -69,15 +75,50 @@ static int scale(MotusConverter *c, int which, const AVFrame *f, const PictureSa
         if (!c->scaler[which]) return AVERROR(EINVAL);
         // Pictures keep their matrix and range; only RGB gets new ones. libswscale knows no range
         // of gray sources: equal ranges on both sides keep their samples, too.
-        const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(f->format);
-        const int rgb = motus_is_rgb(f->format), gray = d && d->nb_components <= 2 && !rgb,
-                  full = !rgb && !gray && motus_is_full_range(f);
+        const int rgb = motus_is_rgb(f->format),
+                  full = !rgb && !motus_is_gray(f->format) && motus_is_full_range(f);
         const int *matrix = sws_getCoefficients(rgb ? motus_rgb_matrix(f) : f->colorspace);
         sws_setColorspaceDetails(c->scaler[which], matrix, full, matrix, full, 0, 1 << 16, 1 << 16);
     }
     const int code = sws_scale(c->scaler[which], (const uint8_t *const *)from->data, from->stride,
                                0, from->height, to->data, to->stride);
     return code < 0 ? code : 0;
+}
+
+// ---- Gray ---------------------------------------------------------------------------------------
+
+// True for gray of 8 to 16 whole bits, whose range libswscale treats in several ways.
+static int is_plain_gray(int format) {
+    const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(format);
+    return motus_is_gray(format) && d->comp[0].depth >= 8 && d->comp[0].depth <= 16 &&
+           !(d->flags & AV_PIX_FMT_FLAG_FLOAT);
+}
+
+// Reads a component of a gray picture, reduced to 8 bits: v * 255 / most in full range.
+static void read_gray(const AVFrame *f, int component, int full, uint8_t *to, ptrdiff_t stride) {
+    const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(f->format);
+    const uint32_t most = (1U << d->comp[component].depth) - 1, limited = (most + 1) / 256,
+                   over = full ? most : limited, factor = full ? 255 : 1;
+    uint16_t part[256];
+    for (int y = 0; y < f->height; y++)
+        for (int x = 0; x < f->width; x += 256) {
+            const int n = f->width - x < 256 ? f->width - x : 256;
+            av_read_image_line2(part, (const uint8_t **)f->data, f->linesize, d, x, y, component, n,
+                                0, sizeof *part);
+            for (int i = 0; i < n; i++) {
+                const uint32_t v = (part[i] * factor + over / 2) / over;
+                to[y * stride + x + i] = v > 255 ? 255 : (uint8_t)v;
+            }
+        }
+}
+
+// Converts a gray picture of the frame's size.
+static void convert_gray(const AVFrame *f, const MotusFrame *frame) {
+    read_gray(f, 0, motus_is_full_range(f), frame->plane[0].data, frame->plane[0].stride);
+    for (int i = 1; i < 3; i++)
+        for (int y = 0; y < frame->plane[i].height; y++)
+            memset(frame->plane[i].data + y * frame->plane[i].stride, 128,
+                   (size_t)frame->plane[i].width);
 }
 
 // ---- Alpha --------------------------------------------------------------------------------------
@@ -99,11 +140,18 @@ static int compose(MotusConverter *c, const AVFrame *f) {
     t->width = f->width;
     t->height = f->height;
     t->format = rgb ? AV_PIX_FMT_RGBA : AV_PIX_FMT_YUVA444P;
-    t->color_range = f->color_range;
+    t->color_range = motus_is_full_range(f) ? AVCOL_RANGE_JPEG : f->color_range;
     t->colorspace = f->colorspace;
     if ((code = av_frame_get_buffer(t, 0)) < 0) return code;
     PictureSamples from = samples_of_av(f), to = samples_of_av(t);
-    if ((code = scale(c, TO_ALPHA, f, &from, &to)) < 0) return code;
+    if (is_plain_gray(f->format)) {
+        read_gray(f, 0, motus_is_full_range(f), t->data[0], t->linesize[0]);
+        read_gray(f, 1, 1, t->data[3], t->linesize[3]);
+        for (int i = 1; i < 3; i++)
+            memset(t->data[i], 128, (size_t)t->linesize[i] * (size_t)t->height);
+    } else if ((code = scale(c, TO_ALPHA, f, &from, &to)) < 0) {
+        return code;
+    }
     if (rgb ? is_opaque(t, 0, 3, 4) : is_opaque(t, 3, 0, 1)) return 0;
     const int dark = motus_is_full_range(f) ? 0 : 16;
     for (int i = 0; i < 3; i++) {
@@ -164,6 +212,10 @@ int motus_convert(MotusConverter *c, const AVFrame *f, const MotusFrame *frame, 
             av_image_copy_plane(p->data, (int)p->stride, source->data[i], source->linesize[i],
                                 p->width, p->height);
         }
+        return 0;
+    }
+    if (same_size && is_plain_gray(source->format)) {
+        convert_gray(source, frame);
         return 0;
     }
     d = av_pix_fmt_desc_get(source->format);

@@ -126,6 +126,9 @@ static MotusStatus decode(MotusReader *reader, MotusError *error) {
     for (;;) {
         int code = avcodec_receive_frame(m->decoder, m->frame);
         if (!code) {
+            // H.264 infers limited range (E.2.1); pictures of other gray formats are full range.
+            if (m->decoder->codec_id == AV_CODEC_ID_H264 && !m->frame->color_range)
+                m->frame->color_range = motus_is_gray(m->frame->format) ? AVCOL_RANGE_MPEG : 0;
             m->errors_in_row = 0;
             motus_media_picture_came(reader);
             return MOTUS_OK;

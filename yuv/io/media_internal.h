@@ -24,6 +24,7 @@ enum { MOTUS_CONVERTED_SIZE = 1, MOTUS_CONVERTED_ALPHA = 2 };
 
 int motus_is_rgb(int format);
 enum AVColorSpace motus_rgb_matrix(const AVFrame *frame); // matrix that RGB is converted with
+int motus_is_gray(int format);                            // luma alone, with or without alpha
 int motus_is_full_range(const AVFrame *frame);
 int motus_is_interlaced(const AVFrame *frame); // FFmpeg's versions keep it in different members
 
@@ -32,23 +33,6 @@ int motus_convert(MotusConverter *converter, const AVFrame *from, const MotusFra
                   int *done);
 
 // ---- media_damage.c: damage of the input --------------------------------------------------------
-
-enum { MOTUS_TEXT_FREE, MOTUS_TEXT_BEING_WRITTEN, MOTUS_TEXT_READY };
-
-// The errors that libav* logs about a decoder or container, from any thread.
-typedef struct MotusMediaLog {
-    uint32_t magic;
-    int opening;                   // 1: errors are kept for the message, those of playlists count
-    atomic_int decoder, container; // errors so far
-    atomic_int text_state;         // MOTUS_TEXT_*
-    char text[100];                // of one of the errors
-} MotusMediaLog;
-
-// Starts logging. From now on the `opaque` of codec and format contexts may point to `log`.
-void motus_media_log_begin(MotusMediaLog *log);
-
-// Writes the logged text as " (TEXT)", or "", and takes it out.
-void motus_media_log_take(MotusMediaLog *log, char text[120]);
 
 // True if the container is a list of files, which libavformat opens itself.
 int motus_media_is_playlist(const AVFormatContext *format);

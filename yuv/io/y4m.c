@@ -58,7 +58,7 @@ static int parse_tag(MotusY4mHeader *header, const char *p, const char *end) {
     case 'H':
         return parse_int(&p, end, &info->height) && p == end;
     case 'F':
-        if (!parse_ratio(p, end, &ratio)) return 0;
+        if (!parse_ratio(p, end, &ratio) || (ratio.num && !motus_rate_usable(ratio))) return 0;
         info->fps = ratio.num ? ratio : (MotusRational){25, 1};
         return 1;
     case 'A':
