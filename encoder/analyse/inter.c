@@ -4,6 +4,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/analyse/inter.h"
 
+#include <assert.h>
+
 #include "encoder/analyse/predict_cpu.h"
 #include "encoder/analyse/trial_cpu.h"
 #include "me/pixel/pixel_core.h"
@@ -80,6 +82,7 @@ static int choose_mv(const MotusChoices *c, int block, const MotusMv mvp[], int 
                             : (sum[v] + (lambda_q8 * (uint32_t)bits >> 8)) << 5 | (uint32_t)v;
         }
     }
+    // NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): n >= c->n
     for (int v = 0; v < c->n; v++) best = packed[v] < best ? packed[v] : best;
     *cost = best >> 5;
     return (int)(best & 31);
@@ -95,6 +98,7 @@ static void choices_of_neighbours(MotusDecideScratch *s, const MotusInterMb *in,
     const MotusMv zero = {0, 0};
     uint32_t unused;
     int found = c->n;
+    assert(in->refs > 0);
     for (int ref = 0; ref < in->refs; ref++) mvp[ref] = motus_grid_mvp(&s->grid, &whole, ref);
     choices_add(s, in, skip, 0);
     choices_add(s, in, mvp[0], 0);
@@ -127,6 +131,7 @@ static int choose_partition(const MotusChoices *c, const MotusInterMb *in, Motus
                             uint32_t *mv_bits) {
     uint32_t part_cost;
     MotusMv mvp[MOTUS_MAX_REFERENCES];
+    assert(in->refs > 0);
     for (int k = 0; k < in->refs; k++) mvp[k] = motus_grid_mvp(grid, p, k);
     const int v = choose_mv(c, p->block, mvp, in->refs, only, in->qp->lambda_q8, &part_cost);
     const MotusMv mv = {c->x[v], c->y[v]};

@@ -106,7 +106,7 @@ size_t motus_nal_bound(size_t size);
 
 // Appends cabac_zero_words behind a picture's last slice, each with its emulation prevention byte.
 // bytes, n_mb: of motus_cabac_zero_words. Returns the bytes written.
-size_t motus_write_zero_words(uint8_t *dst, const MotusBinCounts *bins, size_t bytes, int n_mb);
+size_t motus_write_zero_words(uint8_t *dst, const MotusBinCounts *counts, size_t bytes, int n_mb);
 
 #ifdef __cplusplus
 }

@@ -97,6 +97,7 @@ MOTUS_HD int motus_cavlc_levels_bits(const int16_t *level, int at, int instead, 
         bits += motus_cavlc_level(2 * magnitude - 2 + (value < 0) - offset, suffix_length).length;
         suffix_length = motus_cavlc_next_suffix_length(suffix_length, magnitude);
         offset = 0;
+        // NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): nonzero, so last >= 0
         nonzero ^= 1u << last;
     }
     return bits;

@@ -20,6 +20,7 @@ static MotusExecutor *find_executor(MotusGopCoders *coders) {
         const int left = other->max_coders * coders->slots_per_coder - other->n_pictures;
         if (!e || left > most_left) e = other, most_left = left;
     }
+    assert(e);
     if (e->n_gops >= e->coders) motus_executor_open_coders(coders, e, e->coders);
     return e;
 }

@@ -85,7 +85,7 @@ void motus_jobs_close(MotusJobs *jobs);
 // that passes read. Allocates its reconstruction.
 MotusStatus motus_jobs_begin(MotusJobs *jobs, const MotusPictureJob *given, const MotusPlane *src,
                              const MotusPictureBuffer *buffer, const MotusSearchMemory *memory,
-                             const MotusCostTables costs, MotusPictureJob **job, MotusError *error);
+                             const MotusCostTables costs, MotusPictureJob **out, MotusError *error);
 
 // Makes the picture the last one that was begun; a reference is in `buffer`.
 void motus_jobs_advance(MotusJobs *jobs, const MotusPictureJob *job, int buffer);

@@ -168,15 +168,19 @@ NVENCSTATUS motus_nvenc_encode(Session *s, NV_ENC_PIC_PARAMS *p) {
     if (s->has_ended) return motus_nvenc_fail(s, NV_ENC_ERR_INVALID_CALL, "a frame after the end");
     Input *in = motus_nvenc_input(s, p->inputBuffer);
     Input *memory = in_memory ? motus_nvenc_input(s, p->outputBitstream) : NULL;
-    Output *out =
-        in_memory && memory ? calloc(1, sizeof *out) : motus_nvenc_output(s, p->outputBitstream);
-    if (!in || in->is_output || !out)
+    Output *out = memory ? NULL : motus_nvenc_output(s, p->outputBitstream);
+    if (!in || in->is_output || !(memory || out))
         return motus_nvenc_fail(s, NV_ENC_ERR_INVALID_PARAM, "no such %s", in ? "output" : "input");
+    if (memory) out = calloc(1, sizeof *out);
+    if (!out) return motus_nvenc_fail(s, NV_ENC_ERR_OUT_OF_MEMORY, "no memory for a picture");
     if (out->is_queued || out->packet)
         return motus_nvenc_fail(s, NV_ENC_ERR_INVALID_CALL, "the output is in use");
     out->memory = memory;
     PictureTag *tag = malloc(sizeof *tag);
-    if (!tag) return motus_nvenc_fail(s, NV_ENC_ERR_OUT_OF_MEMORY, "no memory for a picture");
+    if (!tag) {
+        if (memory) free(out);
+        return motus_nvenc_fail(s, NV_ENC_ERR_OUT_OF_MEMORY, "no memory for a picture");
+    }
     *tag = (PictureTag){p->inputTimeStamp, p->inputDuration, p->frameIdx};
     const int wants_idr =
         p->encodePicFlags & (NV_ENC_PIC_FLAG_FORCEIDR | NV_ENC_PIC_FLAG_FORCEINTRA);

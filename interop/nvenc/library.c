@@ -6,6 +6,7 @@
 // MOTUS_NVENC_DRIVER=FILE: the driver's library. MOTUS_NVENC_BACKEND=cpu: motus without a GPU.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <dlfcn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,7 +34,7 @@ static void load_hardware(void) {
     void *library = given ? dlopen(given, RTLD_NOW | RTLD_LOCAL) : NULL;
     for (size_t i = 0; i < sizeof place / sizeof *place && !library && !given; i++) {
         char path[128];
-        strcat(strcpy(path, place[i]), "/libnvidia-encode.so.1");
+        snprintf(path, sizeof path, "%s/libnvidia-encode.so.1", place[i]);
         library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     }
     if (!library) return;

@@ -115,8 +115,8 @@ MotusPreset motus_nvenc_preset(GUID guid);
 
 // Fills in s->settings from s->init and s->config.
 NVENCSTATUS motus_nvenc_settings(Session *s);
-// Sets the rate control of *settings alone.
-void motus_nvenc_rate(const NV_ENC_CONFIG *config, MotusEncoderConfig *settings);
+// Sets the rate control of *m alone.
+void motus_nvenc_rate(const NV_ENC_CONFIG *config, MotusEncoderConfig *m);
 
 // ---- session.c ----------------------------------------------------------------------------------
 

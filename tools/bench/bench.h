@@ -131,7 +131,7 @@ typedef struct MotusLatencies {
 } MotusLatencies;
 
 // MOTUS_END, with a text: a signal came (if signals are caught).
-MotusStatus motus_bench_sessions(const MotusBenchSessions *sessions, MotusLatencies *out,
+MotusStatus motus_bench_sessions(const MotusBenchSessions *o, MotusLatencies *out,
                                  MotusError *error);
 
 // motus bench encode --gop-coders --peers: libx264's presets beside motus's, whose best frames/s

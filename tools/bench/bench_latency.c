@@ -181,7 +181,7 @@ static MotusStatus time_rows(const MotusBench *b, int on_device, MotusError *err
                 &config,           frame,      b->clip.n, on_device, b->encoders.value[e],
                 b->rates.value[r], b->pictures};
             const int threads = motus_cpu_threads(0) / s.n;
-            MotusLatencies l;
+            MotusLatencies l = {0};
             config.threads = b->threads >= 0 ? b->threads : threads ? threads : 1;
             if ((status = motus_bench_sessions(&s, &l, error))) break;
             const MotusBenchField fields[] = {

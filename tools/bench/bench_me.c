@@ -60,7 +60,7 @@ MotusStatus motus_bench_me(const MotusBench *b, MotusError *error) {
                    {"best", ".best", MOTUS_SUBPEL_BEST}};
     const int points = (2 * b->range + 1) * (2 * b->range + 1);
     const double mb_points = (double)motus_mbs(b->clip.width) * motus_mbs(b->clip.height) * points;
-    double median[3], best[3], fps = 0;
+    double median[3] = {0}, best[3] = {0}, fps = 0;
     for (int i = 0; i < 3; i++) {
         MotusStatus status = time_search(b, search[i].subpel, &median[i], &best[i], error);
         if (status) return status;

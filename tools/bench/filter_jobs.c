@@ -285,7 +285,7 @@ double motus_filter_job_distance(const MotusFilterJob *job, const void *a, const
               width = job->is_rgb ? 3 * job->width : job->width;
     MotusPlane p[3], q[3];
     double sum = 0;
-    planes_of(job, a, p), planes_of(job, b, q);
+    if (!planes_of(job, a, p) || !planes_of(job, b, q)) return 0;
     for (int y = 0; y < job->height; y++) {
         const uint8_t *v = p[0].data + y * p[0].stride, *w = q[0].data + y * q[0].stride;
         for (int x = 0; x < width; x++)

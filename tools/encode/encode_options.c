@@ -130,6 +130,7 @@ static void add_file_rows(MotusEncodeOptions *o, MotusOption *to) {
     memcpy(to, rows, sizeof rows);
 }
 
+// NOLINTNEXTLINE(readability-function-size): a table
 static int parse(MotusEncodeOptions *o, int argc, char **argv) {
     MotusEncoderConfig *c = &o->config;
     MotusRateOptions *r = &o->rate;

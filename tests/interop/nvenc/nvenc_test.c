@@ -8,9 +8,6 @@
 #include "motus/motus.h"
 #include "tests/support/harness.h"
 
-NVENCSTATUS NVENCAPI NvEncodeAPICreateInstance(NV_ENCODE_API_FUNCTION_LIST *list);
-NVENCSTATUS NVENCAPI NvEncodeAPIGetMaxSupportedVersion(uint32_t *version);
-
 enum { WIDTH = 144, HEIGHT = 112, MBS = WIDTH / 16 * HEIGHT / 16, FRAMES = 14, SURFACES = 64 };
 
 typedef struct Case {
