@@ -28,7 +28,7 @@ typedef struct MotusReference {
     const uint8_t *luma, *chroma[2];
     ptrdiff_t luma_stride, chroma_stride;
     ptrdiff_t tap[16][2];
-    // Of list 0: motus_pair_offset.
+    // Offset of list 0: motus_pair_offset.
     int pair_offset;
     // Explicit weights, of samples after interpolation. `plain` is luma without them; `luma` is
     // then weighted before interpolation, for SATDs only, and laid out alike. NULL: no weights.

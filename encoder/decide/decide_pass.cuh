@@ -174,7 +174,7 @@ struct PFields {
     uint64_t *far_blocks;
     MotusInterLimits limits;
 };
-// Of a B picture: references of list 0, then list 1's.
+// Fields of a B picture: for references of list 0, then list 1's.
 struct BFields {
     int refs;                   // of list 0
     MotusReference ref[2];      // if it has one

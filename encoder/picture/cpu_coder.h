@@ -23,7 +23,7 @@ typedef struct MotusCpuCoder {
     uint8_t *rbsp, *nal;
     int *cut_first;          // n_mb, with config.slice_max_size (MotusSliceCut)
     MotusMbContext *context; // n_mb, with CABAC
-    // Of the picture between begin() and finish().
+    // State of the picture between begin() and finish().
     MotusBinCounts bins;
     MotusStageClock clock;
     MotusPictureStats stats;

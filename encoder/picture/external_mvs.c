@@ -160,8 +160,8 @@ static void find_cells(const MotusExternalMvs *external, const MotusStream *s, i
     for (uint32_t i = external->first[mb]; i < external->first[mb + 1]; i++) {
         const MotusCodedMv *e = &external->entry[i];
         const int x = e->x % 16 / 4, y = e->y % 16 / 4;
-        // How much the entry suits; less is better. Its own reference comes first, then those on
-        // the same side, the nearest ones; then the smallest block.
+        // Rank of the entry; less is better. Its own reference comes first, then those on the same
+        // side, the nearest ones; then the smallest block.
         const uint32_t far = (uint32_t)motus_abs(e->distance - distance),
                        opposite = (e->distance < 0) != (distance < 0),
                        own = (opposite << 17 | far) << 9 | (uint32_t)(e->width * e->height);

@@ -16,7 +16,7 @@
 #define NAL MOTUS_DATA_NAL
 
 const MotusPassData motus_pass_data[MOTUS_PASSES] = {
-    // What the pass reads, what it writes.
+    // Data that the pass reads, data that it writes.
     [MOTUS_PASS_UPLOAD] = {LUMA, BUFFER},
     [MOTUS_PASS_COSTS] = {LEARNT, MBS},
     [MOTUS_PASS_DIRECT] = {REFERENCES, FIELDS},

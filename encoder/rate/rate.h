@@ -64,7 +64,7 @@ typedef struct MotusRate {
     int64_t taken;        // bits of them at their own QPs
     // Decaying sums over about 16 pictures of the GOP at their own QPs: bits by the log, really.
     int64_t expected, recent;
-    // Of the current picture, nearest to the bits wanted; no bits: none.
+    // Samples of the current picture nearest to the bits wanted; no bits: none.
     MotusRateSample over, under;
     // The current picture.
     MotusLookaheadPlan plan;

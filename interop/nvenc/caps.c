@@ -1,4 +1,4 @@
-// What there is: codecs, profiles, formats, presets and what they mean, capabilities.
+// Codecs, profiles, formats, presets and what they mean, capabilities.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <string.h>
 

@@ -1,4 +1,4 @@
-// How an input reaches the encoder: from host memory, from the device without a copy, or by a copy
+// Ways of an input to the encoder: from host memory, from the device without a copy, or by a copy
 // on the device from an array.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <string.h>

@@ -104,7 +104,7 @@ same() {
     for input in "$sequences"/*.y4m; do
         name=$(basename "$input")
         for preset in $(presets); do
-            step "$name $preset" same_streams "$input" --preset $preset --qp 28
+            step "$name $preset" same_streams "$input" --preset "$preset" --qp 28
         done
         step "$name crf" same_streams "$input" --crf 24 --aq-mode 1
         step "$name bitrate" same_streams "$input" --bitrate 500 --preset fast
